@@ -1,0 +1,1 @@
+//! The Rhizo GPU contract.

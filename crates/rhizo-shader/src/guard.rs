@@ -29,6 +29,8 @@ pub mod limits {
     pub const EXPRESSIONS: usize = 1 << 17;
     /// Bytes of push constants. D3D12's root signature has 64 words in all; no API here goes beyond 256.
     pub const PUSH_CONSTANT_BYTES: u32 = 256;
+    /// Bytes of written WGSL or GLSL. Zero values of large arrays are spelt out element by element there.
+    pub const WRITTEN_BYTES: usize = 16 << 20;
 }
 
 /// Stack of the compiler thread. Measured with `tests/hostile.rs`: the deepest accepted input needs less than a quarter

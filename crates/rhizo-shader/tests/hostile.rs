@@ -25,16 +25,15 @@ fn everything(source: &Source<'_>) -> Vec<Kind> {
         }
     };
     let entries: Vec<_> = module.entries().map(|e| (e.name.to_owned(), e.stage)).collect();
-    let constants = &[("7", 3.0)][..];
     let mut kinds = Vec::new();
     for (name, stage) in &entries {
         for target in TARGETS {
-            for constants in [&[][..], constants] {
-                let entry = Entry { name, stage: Some(*stage), constants, unbounded_count: Some(16) };
-                if let Err(e) = module.compile(entry, target) {
-                    kinds.push(e.kind().clone());
-                }
-            }
+            let entry = Entry { name, stage: Some(*stage), constants: &[], unbounded_count: Some(16) };
+            let result = module.compile(entry, target).or_else(|e| match e.kind() {
+                Kind::Constant => module.compile(Entry { constants: &[("7", 3.0)], ..entry }, target),
+                _ => Err(e),
+            });
+            kinds.extend(result.err().map(|e| e.kind().clone()));
         }
     }
     kinds
@@ -66,7 +65,10 @@ fn a_hundred_thousand_brackets() {
 fn the_longest_accepted_chains_fit_the_stack() {
     let n = limits::CHAIN - 20;
     let sum = format!("a{}", "+a".repeat(n));
-    assert_eq!(wgsl(&fragment(&sum)), []);
+    // As WGSL it would nest deeper than WGSL readers take; the other languages are fine.
+    let kinds = wgsl(&fragment(&sum));
+    let as_wgsl = Kind::Unsupported { what: "this shader as WGSL".into() };
+    assert!(kinds.iter().all(|k| *k == as_wgsl), "{kinds:?}");
     // Right-leaning, through brackets and negations as deep as allowed.
     let nested = format!("{}a{}", "(a*".repeat(100), ")".repeat(100));
     assert!(!wgsl(&fragment(&nested)).contains(&Kind::CompilerBug));
@@ -99,7 +101,8 @@ fn branches_blocks_and_declarations_in_large_numbers() {
         + &" else if (a > 2.0) { return vec4<f32>(2.0); }".repeat(limits::ELSE_BRANCHES);
     let text =
         format!("@fragment fn fs(@location(0) a: f32) -> @location(0) vec4<f32> {{ {branches} return vec4<f32>(); }}");
-    assert_eq!(wgsl(&text), []);
+    let kinds = wgsl(&text);
+    assert!(kinds.iter().all(|k| matches!(k, Kind::Unsupported { .. })), "{kinds:?}");
 
     // As many constants, aliases and functions as fit, each defined by the next: the order is found recursively.
     let fill = |line: &dyn Fn(usize) -> String, last: &str| {
@@ -178,6 +181,16 @@ fn macros_that_explode_are_refused() {
     assert!(too_large(&everything(&Source::glsl("bomb", ShaderStage::Vertex, &text))));
 }
 
+#[test]
+fn large_zero_values_do_not_fill_the_memory() {
+    let text = "const z = array<u32, 500000000>(); @compute @workgroup_size(1) fn main(@builtin(local_invocation_index) i: u32) {
+        var x = z; x[i] = 1u; var y = x[i + 1u]; y += 1u; }";
+    let module = Module::parse(&Source::wgsl("zero", text)).expect("valid");
+    let kind = |target| module.compile("main", target).map(|_| ()).map_err(|e| e.kind().clone());
+    assert_eq!(kind(TARGETS[0]), Ok(()));
+    assert!(matches!(kind(TARGETS[3]), Err(Kind::TooLarge { .. })), "{:?}", kind(TARGETS[3]));
+}
+
 fn spirv_samples() -> Vec<Vec<u32>> {
     let mut out = Vec::new();
     for (text, entries) in [(LIT, &["vs", "fs"][..]), (PARTICLES, &["step", "clear"])] {
@@ -249,8 +262,6 @@ fn edits() -> impl Strategy<Value = Vec<(usize, usize, u8)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
-
     #[test]
     fn mutated_wgsl_never_panics(lit in any::<bool>(), edits in edits()) {
         let kinds = wgsl(&mutate(if lit { LIT } else { PARTICLES }, &edits));

@@ -169,6 +169,10 @@ fn glsl_es_input_and_odd_targets_are_refused_with_the_reason() {
         @fragment fn fs() -> @location(0) vec4<f32> { return textureSample(t, a, vec2<f32>()) + textureSample(t, b, vec2<f32>()); }";
     let error = module(samplers).compile("fs", es(300)).expect_err("two samplers");
     assert!(unsupported(&error).contains("several samplers"), "{error}");
+    let depth = "@group(0) @binding(0) var t: texture_depth_2d; @group(0) @binding(1) var s: sampler;
+        @fragment fn fs() -> @location(0) vec4<f32> { return vec4<f32>(textureSample(t, s, vec2<f32>())); }";
+    let error = module(depth).compile("fs", es(300)).expect_err("only comparison");
+    assert!(unsupported(&error).contains("sampled without comparison"), "{error}");
 }
 
 #[test]

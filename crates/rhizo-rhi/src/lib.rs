@@ -1,1 +1,5 @@
 //! The Rhizo GPU contract.
+
+pub mod format;
+pub mod shader;
+pub mod vocab;

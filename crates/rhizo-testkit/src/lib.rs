@@ -4,3 +4,8 @@
 #![forbid(unsafe_code)]
 
 pub mod drivers;
+#[cfg(feature = "flip")]
+pub mod flip;
+pub mod flip_report;
+pub mod paths;
+pub mod skips;

@@ -1,7 +1,10 @@
 //! The workspace's automation, called `cargo xtask COMMAND`. Continuous integration calls the same commands.
 #![forbid(unsafe_code)]
 
+mod demo;
 mod setup;
+mod test;
+mod tidy;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,6 +14,9 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   setup [--check]   install what demo and tests need (Debian, Ubuntu); --check only says what is missing
+  demo              setup, then render the built-in scene to out/demo.png
+  test [FILTER...]  setup, then all tests; FILTER goes to the test runner (-p rhizo-graph, a test's name)
+  tidy              the workspace's own rules: lengths, words, dependency arrows
 ";
 
 /// What a command ends with: nothing, or the sentence to print before leaving with exit code 1.
@@ -22,6 +28,9 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["setup"] => setup::run(setup::Mode::Install),
         ["setup", "--check"] => setup::run(setup::Mode::Check),
+        ["demo"] => demo::run(),
+        ["test", filter @ ..] => test::run(filter),
+        ["tidy"] => tidy::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())
@@ -34,7 +43,9 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("xtask: {message}");
+            if !message.is_empty() {
+                eprintln!("xtask: {message}"); // empty where the command has said everything itself
+            }
             ExitCode::FAILURE
         }
     }

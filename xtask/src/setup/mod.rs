@@ -8,6 +8,7 @@ mod needs;
 
 use std::time::Instant;
 
+pub use needs::on_path;
 use needs::{Need, Weight};
 
 /// Whether to install or only to report.
@@ -36,7 +37,7 @@ pub fn run(mode: Mode) -> crate::Outcome {
     }
     if mode == Mode::Check {
         let packages = packages_of(&missing);
-        return finish(missing, &format!("install: {}", packages.join(" ")));
+        return finish(&missing, &format!("install: {}", packages.join(" ")));
     }
     let packages = packages_of(&missing);
     let by_hand = apt::commands_by_hand(&packages);
@@ -48,11 +49,11 @@ pub fn run(mode: Mode) -> crate::Outcome {
         println!("setup: still missing: {} ({}): {reason}", need.name, need.purpose);
     }
     println!("setup: done in {} s", start.elapsed().as_secs());
-    finish(missing, &format!("Commands tried:\n{by_hand}"))
+    finish(&missing, &format!("Commands tried:\n{by_hand}"))
 }
 
 /// Fails when a required need is among the missing; the other ones only cost skipped tests.
-fn finish(missing: Vec<(Need, String)>, advice: &str) -> crate::Outcome {
+fn finish(missing: &[(Need, String)], advice: &str) -> crate::Outcome {
     let required: Vec<_> =
         missing.iter().filter(|(need, _)| need.weight == Weight::Required).map(|(need, _)| need.name).collect();
     if required.is_empty() {

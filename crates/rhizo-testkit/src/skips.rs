@@ -24,11 +24,14 @@ pub struct Skip {
 
 /// Leaves a test function that returns `()`, reporting it as skipped. Takes what `format!` takes: the reason.
 ///
-/// ```
-/// fn needs_the_moon() {
-///     rhizo_testkit::skip!("the moon is {} km away", 384_400);
+/// ```no_run
+/// # fn mesh_shaders() -> Result<(), String> { Ok(()) }
+/// fn draws_meshlets() {
+///     if let Err(reason) = mesh_shaders() {
+///         rhizo_testkit::skip!("no mesh shaders: {reason}");
+///     }
 /// }
-/// needs_the_moon();
+/// # draws_meshlets();
 /// ```
 #[macro_export]
 macro_rules! skip {
@@ -123,6 +126,30 @@ mod tests {
         let read = read_log(&path).unwrap();
         assert_eq!(read[0].reason, "two lines and a tab");
         assert_eq!(read[1], partial);
+    }
+
+    const CHILD_VARIABLE: &str = "RHIZO_TESTKIT_SKIP_CHILD";
+
+    /// Does nothing but when it is run by the test below.
+    #[test]
+    fn child_that_skips() {
+        if std::env::var_os(CHILD_VARIABLE).is_some() {
+            crate::skip!("reason {}", 7);
+        }
+    }
+
+    #[test]
+    fn a_skip_of_a_test_process_reaches_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("skips.log");
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "skips::tests::child_that_skips"])
+            .envs([(CHILD_VARIABLE, "1".as_ref()), (LOG_VARIABLE, log.as_os_str())])
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        let test = "rhizo_testkit::skips::tests::child_that_skips".to_owned();
+        assert_eq!(read_log(&log).unwrap(), [Skip { test, part: None, reason: "reason 7".into() }]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod summary;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -119,8 +120,9 @@ impl Session {
         for skip in &whole {
             println!("skipped: {}: {}", skip.test, skip.reason);
         }
-        println!("{} tests skipped, parts of tests skipped: {}", whole.len(), parts.len());
-        counts.move_to_skipped(whole.len());
+        let skipped: BTreeSet<_> = whole.iter().map(|skip| &skip.test).collect();
+        println!("skipped tests: {}, skipped parts of other tests: {}", skipped.len(), parts.len());
+        counts.move_to_skipped(skipped.len());
         println!("{counts}");
         io::stdout().flush().map_err(|error| error.to_string())?;
         if counts.failed == 0 { Ok(()) } else { Err(String::new()) }
@@ -139,7 +141,8 @@ fn make_private(_: &Path) -> Outcome {
     Ok(())
 }
 
-/// Runs a command whose two outputs go on to ours line by line, and returns its lines.
+/// Runs a command and returns those of its lines that a summary can be in. Both its outputs go on to our standard
+/// output, line by line: in one stream nothing can overtake the closing line.
 fn pass_through(command: &mut Command) -> Result<(ExitStatus, Vec<String>), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
@@ -149,21 +152,21 @@ fn pass_through(command: &mut Command) -> Result<(ExitStatus, Vec<String>), Stri
         .spawn()
         .map_err(|error| format!("{name}: {error}"))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let errors = thread::spawn(move || stderr.map(|pipe| copy_lines(pipe, &mut io::stderr())));
-    let mut lines = stdout.map(|pipe| copy_lines(pipe, &mut io::stdout())).unwrap_or_default();
+    let errors = thread::spawn(move || stderr.map(copy_lines));
+    let mut lines = stdout.map(copy_lines).unwrap_or_default();
     let status = child.wait().map_err(|error| format!("{name}: {error}"))?;
     lines.extend(errors.join().ok().flatten().unwrap_or_default());
     Ok((status, lines))
 }
 
 /// Copies a stream until it ends; keeps only the lines a summary can be in.
-fn copy_lines(pipe: impl Read, out: &mut impl Write) -> Vec<String> {
+fn copy_lines(pipe: impl Read) -> Vec<String> {
     let mut kept = Vec::new();
     let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
         // Nobody reading our output is no reason to stop the tests.
-        let _ = out.write_all(&line);
+        let _ = io::stdout().write_all(&line);
         let text = String::from_utf8_lossy(&line);
         if summary::may_count(&text) {
             kept.push(text.trim_end().to_owned());

@@ -11,7 +11,7 @@ use crate::setup::{self, Mode};
 /// # Errors
 /// Setup or the program failed.
 pub fn run() -> Outcome {
-    setup::run(Mode::Install)?;
+    setup::run(Mode::BeforeUse)?;
     let picture = crate::root().join("out/demo.png");
     std::fs::create_dir_all(crate::root().join("out")).map_err(|error| format!("out: {error}"))?;
     if picture.exists() {

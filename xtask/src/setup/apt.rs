@@ -23,7 +23,7 @@ pub fn install(packages: &[&'static str]) -> Result<(), String> {
         println!("setup: warning: {error}; going on");
     }
     let backports = prepare_backports(&privilege, packages)?;
-    let (offered, unknown): (Vec<_>, Vec<_>) = packages.iter().copied().partition(|name| candidate(name).is_some());
+    let (offered, unknown): (Vec<_>, Vec<_>) = packages.iter().copied().partition(|name| offers(name));
     for name in unknown {
         println!("setup: this release offers no package {name}");
     }
@@ -32,10 +32,16 @@ pub fn install(packages: &[&'static str]) -> Result<(), String> {
         let suite: &[&str] = if backports { &["-t", BACKPORTS] } else { &[] };
         privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], suite, &mesa].concat())?;
     }
-    if plain.is_empty() {
+    if plain.is_empty() || privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], &plain].concat()).is_ok() {
         return Ok(());
     }
-    privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], &plain].concat())
+    // One package that does not install must not cost the others; what is then missing is probed for again.
+    for name in plain {
+        if let Err(error) = privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], &[name]].concat()) {
+            println!("setup: warning: {error}");
+        }
+    }
+    Ok(())
 }
 
 /// The same as [`install`] in words, for a person to type.
@@ -181,6 +187,12 @@ fn candidate(package: &str) -> Option<String> {
     let text = output_of("apt-cache", &["policy", package])?;
     let version = text.lines().find_map(|line| line.trim().strip_prefix("Candidate:"))?.trim();
     (version != "(none)").then(|| version.to_owned())
+}
+
+/// Whether the release has the package. Ubuntu's `chromium` is a snap in disguise, which servers and containers cannot
+/// install.
+fn offers(package: &str) -> bool {
+    candidate(package).is_some_and(|version| !version.contains("snap"))
 }
 
 /// Major number of a Debian version (`1:25.0.7-2` is 25).

@@ -6,25 +6,30 @@
 mod apt;
 mod needs;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use needs::on_path;
 use needs::{Need, Weight};
 
-/// Whether to install or only to report.
+/// Names of needs that an attempt could not meet, relative to the workspace: they are not tried again for a day.
+const TRIED: &str = "out/setup-tried";
+
+/// What setup is run for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Install what is missing.
     Install,
-    /// Report what is missing.
+    /// Only report what is missing.
     Check,
+    /// Install what is missing before demo or tests, which run without the optional needs too.
+    BeforeUse,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When something required is missing and may not or could not be installed: the message lists the packages and the
-/// commands that install them.
+/// When something is missing and may not or could not be installed: the message lists the packages and the commands
+/// that install them.
 pub fn run(mode: Mode) -> crate::Outcome {
     let start = Instant::now();
     let missing = missing_needs();
@@ -32,35 +37,60 @@ pub fn run(mode: Mode) -> crate::Outcome {
         println!("setup: nothing is missing ({} ms)", start.elapsed().as_millis());
         return Ok(());
     }
-    for (need, reason) in &missing {
-        println!("setup: missing: {} ({}): {reason}", need.name, need.purpose);
-    }
+    report("missing", &missing);
     if mode == Mode::Check {
         let packages = packages_of(&missing);
-        return finish(&missing, &format!("install: {}", packages.join(" ")));
+        return Err(format!("install: {}", packages.join(" ")));
+    }
+    if all_optional(&missing) && tried_lately(&missing) {
+        println!("setup: could not be installed lately and is optional; to try again remove {TRIED}");
+        return Ok(());
     }
     let packages = packages_of(&missing);
     let by_hand = apt::commands_by_hand(&packages);
     if let Err(why) = apt::install(&packages) {
-        return Err(format!("{why}\nPackages to install: {}\nCommands:\n{by_hand}", packages.join(" ")));
+        let advice = format!("{why}\nPackages to install: {}\nCommands:\n{by_hand}", packages.join(" "));
+        if mode == Mode::BeforeUse && all_optional(&missing) {
+            println!("setup: {advice}\nsetup: going on without: tests that need it are skipped and say so");
+            return Ok(());
+        }
+        return Err(advice);
     }
     let missing = missing_needs();
-    for (need, reason) in &missing {
-        println!("setup: still missing: {} ({}): {reason}", need.name, need.purpose);
-    }
+    report("still missing", &missing);
     println!("setup: done in {} s", start.elapsed().as_secs());
-    finish(&missing, &format!("Commands tried:\n{by_hand}"))
+    remember(&missing)?;
+    if all_optional(&missing) { Ok(()) } else { Err(format!("something required is missing. Tried:\n{by_hand}")) }
 }
 
-/// Fails when a required need is among the missing; the other ones only cost skipped tests.
-fn finish(missing: &[(Need, String)], advice: &str) -> crate::Outcome {
-    let required: Vec<_> =
-        missing.iter().filter(|(need, _)| need.weight == Weight::Required).map(|(need, _)| need.name).collect();
-    if required.is_empty() {
-        println!("setup: what is still missing is optional: tests that need it are skipped and say so");
+fn report(what: &str, missing: &[(Need, String)]) {
+    for (need, reason) in missing {
+        let weight = if need.weight == Weight::Required { "" } else { "optional; " };
+        println!("setup: {what}: {} ({weight}{}): {reason}", need.name, need.purpose);
+    }
+}
+
+fn all_optional(missing: &[(Need, String)]) -> bool {
+    missing.iter().all(|(need, _)| need.weight == Weight::Optional)
+}
+
+fn remember(missing: &[(Need, String)]) -> crate::Outcome {
+    if missing.is_empty() {
         return Ok(());
     }
-    Err(format!("missing: {}\n{advice}", required.join(", ")))
+    let path = crate::root().join(TRIED);
+    let names: Vec<_> = missing.iter().map(|(need, _)| need.name).collect();
+    std::fs::create_dir_all(crate::root().join("out"))
+        .and_then(|()| std::fs::write(&path, names.join("\n")))
+        .map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn tried_lately(missing: &[(Need, String)]) -> bool {
+    let path = crate::root().join(TRIED);
+    let Ok(names) = std::fs::read_to_string(&path) else { return false };
+    let age = std::fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+    let lately = age.is_some_and(|age| age < Duration::from_secs(24 * 60 * 60));
+    lately && missing.iter().all(|(need, _)| names.lines().any(|name| name == need.name))
 }
 
 fn missing_needs() -> Vec<(Need, String)> {

@@ -24,7 +24,7 @@ use summary::{Counts, Runner};
 /// # Errors
 /// Setup failed, a test failed, or a runner could not be started.
 pub fn run(filter: &[&str]) -> Outcome {
-    setup::run(Mode::Install)?;
+    setup::run(Mode::BeforeUse)?;
     let session = Session::start()?;
     let runner = if on_path("cargo-nextest").is_some() { Runner::Nextest } else { Runner::Cargo };
     let mut counts = session.run(runner, filter)?;

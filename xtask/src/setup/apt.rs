@@ -28,20 +28,30 @@ pub fn install(packages: &[&'static str]) -> Result<(), String> {
         println!("setup: this release offers no package {name}");
     }
     let (mesa, plain): (Vec<_>, Vec<_>) = offered.into_iter().partition(|name| MESA.contains(name));
-    if !mesa.is_empty() {
-        let suite: &[&str] = if backports { &["-t", BACKPORTS] } else { &[] };
-        privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], suite, &mesa].concat())?;
-    }
-    if plain.is_empty() || privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], &plain].concat()).is_ok() {
+    // The plain ones first: Mesa from backports would bring newer libraries along that they don't fit.
+    install_plain(&privilege, &plain);
+    if mesa.is_empty() {
         return Ok(());
     }
-    // One package that does not install must not cost the others; what is then missing is probed for again.
-    for name in plain {
-        if let Err(error) = privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], &[name]].concat()) {
+    let suite: &[&str] = if backports { &["-t", BACKPORTS] } else { &[] };
+    privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], suite, &mesa].concat())
+}
+
+/// Installs all packages, or as many as possible: one that fails must not cost the others. What is then missing is probed
+/// for again.
+fn install_plain(privilege: &Privilege, packages: &[&str]) {
+    let install = |more: &[&str]| privilege.run("apt-get", &[&["install"], &APT_OPTIONS[..], more].concat());
+    if packages.is_empty() || install(packages).is_ok() {
+        return;
+    }
+    for name in packages {
+        // Where backports are in use already, a package may fit only with its libraries from there.
+        let outcome = install(&[name])
+            .or_else(|error| if has_backports() { install(&["-t", BACKPORTS, name]) } else { Err(error) });
+        if let Err(error) = outcome {
             println!("setup: warning: {error}");
         }
     }
-    Ok(())
 }
 
 /// The same as [`install`] in words, for a person to type.
@@ -112,7 +122,7 @@ fn prepare_backports(privilege: &Privilege, packages: &[&str]) -> Result<bool, S
         let have = version.unwrap_or_else(|| "none".into());
         return Err(format!("this release offers Mesa {have}; Rhizo's tests need Mesa {MESA_MAJOR} or newer"));
     }
-    if output_of("apt-cache", &["policy"]).is_some_and(|text| text.contains(&format!("n={BACKPORTS}"))) {
+    if has_backports() {
         return Ok(true);
     }
     let (name, text) = backports_entry(&source_files())?;
@@ -124,6 +134,10 @@ fn prepare_backports(privilege: &Privilege, packages: &[&str]) -> Result<bool, S
     placed?;
     privilege.run("apt-get", &["update", "-q"])?;
     Ok(true)
+}
+
+fn has_backports() -> bool {
+    output_of("apt-cache", &["policy"]).is_some_and(|text| text.contains(&format!("n={BACKPORTS}")))
 }
 
 /// The machine's package sources: path and text of each file.

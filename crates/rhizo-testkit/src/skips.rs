@@ -128,27 +128,22 @@ mod tests {
         assert_eq!(read[1], partial);
     }
 
-    const CHILD_VARIABLE: &str = "RHIZO_TESTKIT_SKIP_CHILD";
-
-    /// Does nothing but when it is run by the test below.
-    #[test]
-    fn child_that_skips() {
-        if std::env::var_os(CHILD_VARIABLE).is_some() {
-            crate::skip!("reason {}", 7);
-        }
-    }
-
+    /// Runs itself as a child process, in which it skips.
     #[test]
     fn a_skip_of_a_test_process_reaches_the_log() {
+        const CHILD: &str = "RHIZO_TESTKIT_SKIP_CHILD";
+        if std::env::var_os(CHILD).is_some() {
+            crate::skip!("reason {}", 7);
+        }
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("skips.log");
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "skips::tests::child_that_skips"])
-            .envs([(CHILD_VARIABLE, "1".as_ref()), (LOG_VARIABLE, log.as_os_str())])
+            .args(["--exact", "skips::tests::a_skip_of_a_test_process_reaches_the_log"])
+            .envs([(CHILD, "1".as_ref()), (LOG_VARIABLE, log.as_os_str())])
             .output()
             .unwrap();
         assert!(output.status.success());
-        let test = "rhizo_testkit::skips::tests::child_that_skips".to_owned();
+        let test = "rhizo_testkit::skips::tests::a_skip_of_a_test_process_reaches_the_log".to_owned();
         assert_eq!(read_log(&log).unwrap(), [Skip { test, part: None, reason: "reason 7".into() }]);
     }
 

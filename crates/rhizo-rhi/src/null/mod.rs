@@ -1,0 +1,1 @@
+//! The null device (records, executes copies only).

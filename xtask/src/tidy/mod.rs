@@ -26,7 +26,7 @@ pub fn run() -> Outcome {
     for finding in &findings {
         println!("{finding}");
     }
-    println!("tidy: {} files, {} findings", files.len(), findings.len());
+    println!("tidy: files: {}, findings: {}", files.len(), findings.len());
     if findings.is_empty() { Ok(()) } else { Err("the tree is not tidy".into()) }
 }
 

@@ -11,5 +11,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod camera;
+pub mod hdr;
 pub mod import;
+pub mod procedural;
 pub mod scene;
+
+mod tangent;

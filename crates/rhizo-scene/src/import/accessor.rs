@@ -178,8 +178,16 @@ fn size(j: &Json, key: &'static str) -> Result<Option<usize>> {
     usize::try_from(value).map(Some).map_err(|_| j.invalid(format!("{key} is too large")))
 }
 
+/// Where the document came from.
+#[derive(Clone, Copy)]
+pub(super) enum Container<'b> {
+    Gltf,
+    /// With the BIN chunk, if there is one.
+    Glb(Option<&'b [u8]>),
+}
+
 /// Loads buffers and checks views and accessors.
-pub(super) fn load(root: &Json, bin: Option<&[u8]>, folder: Option<&Path>, budget: &mut Budget) -> Result<Data> {
+pub(super) fn load(root: &Json, container: Container, folder: Option<&Path>, budget: &mut Budget) -> Result<Data> {
     let mut data = Data { buffers: Vec::new(), views: Vec::new(), accessors: Vec::new() };
     let mut lengths = Vec::new();
     for (i, j) in root.objects("buffers")?.iter().enumerate() {
@@ -187,7 +195,7 @@ pub(super) fn load(root: &Json, bin: Option<&[u8]>, folder: Option<&Path>, budge
         if length == 0 {
             return Err(j.invalid("byteLength must be at least 1"));
         }
-        data.buffers.push(load_buffer(j, length, bin.filter(|_| i == 0), folder, budget)?);
+        data.buffers.push(load_buffer(j, length, if i == 0 { container } else { Container::Gltf }, folder, budget)?);
         lengths.push(length);
     }
     for j in &root.objects("bufferViews")? {
@@ -203,7 +211,7 @@ pub(super) fn load(root: &Json, bin: Option<&[u8]>, folder: Option<&Path>, budge
 fn load_buffer(
     j: &Json,
     length: usize,
-    bin: Option<&[u8]>,
+    container: Container,
     folder: Option<&Path>,
     budget: &mut Budget,
 ) -> Result<Buffer> {
@@ -212,12 +220,13 @@ fn load_buffer(
             Fetched::Data(resource) => resource.bytes,
             Fetched::Remote => return Ok(Buffer::Absent { why: "its URI is not a file or data URI" }),
         },
-        None => match bin {
-            Some(bin) => {
+        None => match container {
+            Container::Glb(Some(bin)) => {
                 budget.bytes(bin.len() as u64, &j.path)?;
                 bin.to_vec()
             }
-            None => return Ok(Buffer::Absent { why: "it has neither a URI nor a BIN chunk" }),
+            Container::Glb(None) => return Err(j.invalid("buffer 0 has no URI, and the GLB file has no BIN chunk")),
+            Container::Gltf => return Ok(Buffer::Absent { why: "it has neither a URI nor a BIN chunk" }),
         },
     };
     if bytes.len() < length {
@@ -294,7 +303,7 @@ fn check_run(j: &Json, views: &[View], view: usize, offset: usize, layout: (Comp
         return Err(j.invalid(format!("the view's byteStride {stride} is less than an element's {element} bytes")));
     }
     let alignment = if shape.layout().0 > 1 { 4 } else { component.size() };
-    if offset % alignment != 0 || (v.offset + offset.min(v.length)) % alignment != 0 {
+    if !offset.is_multiple_of(alignment) || !(v.offset + offset.min(v.length)).is_multiple_of(alignment) {
         return Err(j.invalid(format!("byteOffset {offset} is not a multiple of {alignment} in view and buffer")));
     }
     let end = (count - 1).checked_mul(stride).and_then(|x| x.checked_add(element)).and_then(|x| x.checked_add(offset));

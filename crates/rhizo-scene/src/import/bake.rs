@@ -6,8 +6,8 @@ use super::accessor::Data;
 use super::error::{Fault, Result};
 use super::limits::Budget;
 use super::mesh::{Attributes, Mode, PrimitiveDecl};
-use super::tangent;
 use crate::scene::{Primitive, Topology, normal_matrix};
+use crate::tangent;
 
 /// How to pose a primitive.
 #[derive(Clone, Copy)]

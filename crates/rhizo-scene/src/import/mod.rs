@@ -22,7 +22,6 @@ mod material;
 mod mesh;
 mod node;
 mod resource;
-mod tangent;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +31,7 @@ use std::path::Path;
 use glam::Mat4;
 use serde_json::Value;
 
-use self::accessor::Data;
+use self::accessor::{Container, Data};
 use self::bake::{Pose, bake};
 use self::error::{Fault, Result};
 pub use self::error::{ImportError, Reason};
@@ -97,11 +96,11 @@ impl Notes {
 }
 
 fn import_bytes(bytes: &[u8], folder: Option<&Path>, budget: &mut Budget) -> Result<Scene> {
-    let (text, bin) = if bytes.starts_with(b"glTF") {
+    let (text, container) = if bytes.starts_with(b"glTF") {
         let glb = glb::split(bytes)?;
-        (glb.json, glb.bin)
+        (glb.json, Container::Glb(glb.bin))
     } else {
-        (bytes, None)
+        (bytes, Container::Gltf)
     };
     check_value_count(text, budget.limits.max_json_values)?;
     let value: Value = serde_json::from_slice(text).map_err(|e| Fault::new("", Reason::Json(e.to_string())))?;
@@ -109,7 +108,7 @@ fn import_bytes(bytes: &[u8], folder: Option<&Path>, budget: &mut Budget) -> Res
     let mut notes = Notes::default();
     check_asset(&root)?;
     check_extensions(&root, &mut notes)?;
-    let data = accessor::load(&root, bin, folder, budget)?;
+    let data = accessor::load(&root, container, folder, budget)?;
     read_document(&root, &data, folder, notes, budget)
 }
 
@@ -173,7 +172,7 @@ fn check_extensions(root: &Json, notes: &mut Notes) -> Result<()> {
         }
     }
     if let Some(extensions) = root.get("extensions")? {
-        extensions.check_object()?;
+        extensions.members()?.iter().try_for_each(|(_, extension)| extension.check_object())?;
     }
     let animations = root.objects("animations")?.len();
     if animations > 0 {
@@ -249,11 +248,11 @@ fn check_node_weights(contents: &[NodeContent], meshes: &[MeshDecl]) -> Result<(
                 return Err(Fault::value(format!("{}/weights", content.path), message));
             }
         }
-        if let (Some(mesh), Some(_)) = (content.mesh, content.skin) {
-            if let Some(primitive) = &meshes[mesh].unskinned {
-                let message = format!("the node has a skin, but {primitive} has no joints and weights");
-                return Err(Fault::value(&content.path, message));
-            }
+        if let (Some(mesh), Some(_)) = (content.mesh, content.skin)
+            && let Some(primitive) = &meshes[mesh].unskinned
+        {
+            let message = format!("the node has a skin, but {primitive} has no joints and weights");
+            return Err(Fault::value(&content.path, message));
         }
     }
     Ok(())

@@ -73,9 +73,6 @@ fn read_node(j: &Json, node_count: usize, counts: &Counts) -> Result<(Node, Node
         skin: j.index("skin", "skin", counts.skins)?,
         weights: weights(j)?,
     };
-    if content.mesh.is_none() && (content.skin.is_some() || content.weights.is_some()) {
-        return Err(j.invalid("skin and weights need a mesh"));
-    }
     Ok((node, content))
 }
 

@@ -72,6 +72,9 @@ fn strip_scheme<'u>(uri: &'u str, scheme: &str) -> Option<&'u str> {
 
 fn decode_data_uri(uri: &str, rest: &str, path: &str, budget: &mut Budget) -> Result<Resource> {
     let (head, payload) = rest.split_once(',').ok_or_else(|| refused(path, uri, "a data URI needs a comma"))?;
+    if head.split(';').skip(1).any(str::is_empty) {
+        return Err(refused(path, uri, "a parameter of the media type is empty"));
+    }
     budget.bytes(payload.len() as u64, path)?;
     let bytes = if head.to_ascii_lowercase().ends_with(";base64") {
         BASE64.decode(payload).map_err(|_| refused(path, uri, "the data is not valid base64"))?

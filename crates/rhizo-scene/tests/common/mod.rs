@@ -38,3 +38,11 @@ pub fn gltf_files(folder: &Path) -> Vec<PathBuf> {
     found.sort();
     found
 }
+
+/// The most memory this process has held so far, where the system says so.
+#[allow(dead_code, reason = "not every test binary measures memory")]
+pub fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}

@@ -8,7 +8,7 @@ use glam::Vec3;
 use crate::scene::Primitive;
 
 /// What [`generate`] and the library below it allocate at most for each index, by its structures; for the budget.
-pub(super) const WORK_BYTES_PER_INDEX: u64 = 256;
+pub(crate) const WORK_BYTES_PER_INDEX: u64 = 256;
 
 struct Corners<'p> {
     primitive: &'p Primitive,
@@ -54,18 +54,16 @@ impl Geometry for Corners<'_> {
 
 /// Generates tangents along a texture coordinate set. Corners that share a vertex but not a tangent are split.
 /// Without that set, or without faces, the primitive stays as it is.
-pub(super) fn generate(p: &mut Primitive, uv_set: u32) {
+pub(crate) fn generate(p: &mut Primitive, uv_set: u32) {
     let uv = if uv_set == 0 { &p.uv0 } else { &p.uv1 };
     if uv.is_empty() || p.normals.is_empty() || p.indices.is_empty() {
         return;
     }
     // Corners the library has no answer for keep a zero here and get a perpendicular below.
     let mut corners = Corners { primitive: p, uv, tangents: vec![[0.0; 4]; p.indices.len()] };
-    if let Err(never) = generate_tangents(&mut corners) {
-        // The error type has no values in this version of the library.
-        match never {
-            _ => return,
-        }
+    // The library's error has no values in this version; if one appears, there are simply no tangents.
+    if generate_tangents(&mut corners).is_err() {
+        return;
     }
     let tangents = corners.tangents;
     split_by_tangent(p, &tangents);

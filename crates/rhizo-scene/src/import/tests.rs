@@ -347,7 +347,9 @@ fn cameras_and_lights_stand_at_their_nodes() {
         "extensionsRequired": ["KHR_lights_punctual"], "extensionsUsed": ["KHR_lights_punctual"],
     });
     let scene = import_slice(document.to_string().as_bytes(), None, &Limits::default()).unwrap();
-    assert_eq!(scene.nodes[1].light, Some(0));
+    let lights = scene.placed_lights();
+    assert_eq!((lights.len(), lights[0].light), (1, 0));
+    assert_eq!((lights[0].position, lights[0].direction), (Vec3::new(0.0, 0.0, 7.0), Vec3::NEG_Z));
     for choice in ["auto", "front", "0"] {
         let view = scene.view(&choice.parse().unwrap()).unwrap();
         assert_eq!(view.eye(), Vec3::new(0.0, 0.0, 7.0));
@@ -370,6 +372,14 @@ fn hierarchies_that_are_no_trees_are_refused() {
     assert_eq!(error.json_path, "/nodes/1/children/0");
     let error = error_of(&json!({"asset": asset, "nodes": [{"children": [0]}]}));
     assert_eq!(error.json_path, "/nodes/0");
+}
+
+#[test]
+fn transforms_that_overflow_are_refused() {
+    let node = json!({"scale": [1e30, 1e30, 1e30]});
+    let nodes = json!([{"scale": [1e30, 1.0, 1.0], "children": [1]}, node]);
+    let error = error_of(&json!({"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": nodes}));
+    assert_eq!(error.to_string(), "<memory> at /nodes/1: the node's world matrix is not finite");
 }
 
 #[test]

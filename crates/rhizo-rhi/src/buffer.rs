@@ -83,10 +83,7 @@ impl Buffer {
     pub(crate) fn create(device: &Arc<DeviceShared>, desc: &BufferDesc<'_>) -> Result<Self> {
         device.check_alive()?;
         Self::validate(device, desc)?;
-        let native = device
-            .backend
-            .create_buffer(desc)
-            .or_else(|error| device.retry_after_collect(error, || device.backend.create_buffer(desc)))?;
+        let native = device.create(|backend| backend.create_buffer(desc))?;
         let owned = Owned::new(device, ObjectKind::Buffer, desc.label, native, Vec::new());
         let raw = BufferRef { word: native.word, aux: native.aux, id: owned.id, size: desc.size_bytes };
         Ok(Self { raw, key: device.key, usage: desc.usage, storage: desc.storage, owned })
@@ -155,7 +152,7 @@ impl Buffer {
         self.check_host_range(offset, data.len())?;
         let device = &self.owned.device;
         let _host = lock(&self.owned.host);
-        device.backend.write_buffer(self.raw, offset, data)
+        device.note_loss(device.backend.write_buffer(self.raw, offset, data))
     }
 
     /// Copies bytes from `offset` of a readback buffer. The work that wrote them must have completed.
@@ -171,7 +168,7 @@ impl Buffer {
         self.check_host_range(offset, into.len())?;
         let device = &self.owned.device;
         let _host = lock(&self.owned.host);
-        device.backend.read_buffer(self.raw, offset, into)
+        device.note_loss(device.backend.read_buffer(self.raw, offset, into))
     }
 
     #[track_caller]

@@ -181,8 +181,7 @@ impl Texture {
         device.check_alive()?;
         validate_shape(device, desc).map_err(|detail| Error::clause(clause::TEXTURE_DESC, detail).on(desc.label))?;
         validate_usage(device, desc).map_err(|detail| Error::clause(clause::TEXTURE_FORMAT, detail).on(desc.label))?;
-        let create = || device.backend.create_texture(desc);
-        let native = create().or_else(|error| device.retry_after_collect(error, create))?;
+        let native = device.create(|backend| backend.create_texture(desc))?;
         let owned = Owned::new(device, ObjectKind::Texture, desc.label, native, Vec::new());
         let raw = TextureRef { word: native.word, aux: native.aux, id: owned.id, format: desc.format };
         let facts = TextureFacts {
@@ -306,7 +305,7 @@ impl Texture {
             return Err(bad(format!("a target or storage view has one mip level, not {}", range.mip_count)));
         }
         let native = NativeView { label: self.label(), kind, dimension, format, range, swizzle: desc.swizzle };
-        let native = device.backend.create_view(self.raw, &native)?;
+        let native = device.create(|backend| backend.create_view(self.raw, &native))?;
         let owned = Owned::new(device, ObjectKind::TextureView, self.label(), native, vec![self.owned.clone()]);
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         let layout = desc.layout.unwrap_or(if kind == ViewKind::Write {

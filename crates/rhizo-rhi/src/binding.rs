@@ -256,6 +256,9 @@ impl PipelineLayout {
         if desc.tables.len() > MAX_TABLES.min(device.limits.max_tables as usize) {
             return Err(bad(format!("{} tables", desc.tables.len())));
         }
+        if desc.push.is_some_and(|push| push.size_bytes > 0 && push.stages.is_empty()) {
+            return Err(bad("push constants that no stage sees".into()));
+        }
         if !push_bytes.is_multiple_of(4) || push_bytes > device.limits.max_push_constant_bytes {
             let max = device.limits.max_push_constant_bytes;
             return Err(bad(format!("{push_bytes} bytes of push constants, the limit is {max}")));

@@ -188,6 +188,18 @@ impl Buffer {
         Error::clause(clause::BUFFER_RANGE, detail).on(self.label())
     }
 
+    /// A range as storage data.
+    #[track_caller]
+    fn storage_view(&self, range: BufferRange, usage: BufferUsage) -> Result<BufferSlice> {
+        let limits = &self.owned.device.limits;
+        let slice = self.view(range, usage, u64::from(limits.storage_alignment_bytes))?;
+        if slice.range.size > limits.max_storage_range_bytes {
+            let detail = format!("{} bytes, the limit is {}", slice.range.size, limits.max_storage_range_bytes);
+            return Err(Error::clause(clause::BUFFER_RANGE, detail).on(self.label()));
+        }
+        Ok(slice)
+    }
+
     #[track_caller]
     fn view(&self, range: BufferRange, usage: BufferUsage, alignment: u64) -> Result<BufferSlice> {
         if !self.usage.contains(usage) {
@@ -223,8 +235,7 @@ impl Buffer {
     /// `BUFFER_USAGE`, `BUFFER_RANGE`.
     #[track_caller]
     pub fn read_view(&self, range: BufferRange) -> Result<BufferReadView> {
-        let alignment = u64::from(self.owned.device.limits.storage_alignment_bytes);
-        self.view(range, BufferUsage::SHADER_READ, alignment).map(BufferReadView)
+        self.storage_view(range, BufferUsage::SHADER_READ).map(BufferReadView)
     }
 
     /// A range that shaders write.
@@ -233,8 +244,7 @@ impl Buffer {
     /// `BUFFER_USAGE`, `BUFFER_RANGE`.
     #[track_caller]
     pub fn write_view(&self, range: BufferRange) -> Result<BufferWriteView> {
-        let alignment = u64::from(self.owned.device.limits.storage_alignment_bytes);
-        self.view(range, BufferUsage::SHADER_WRITE, alignment).map(BufferWriteView)
+        self.storage_view(range, BufferUsage::SHADER_WRITE).map(BufferWriteView)
     }
 
     /// A range of vertex attributes; strides come from the pipeline.

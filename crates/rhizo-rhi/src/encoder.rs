@@ -121,6 +121,19 @@ impl RecorderCore {
         });
     }
 
+    /// Fails where a timestamp cannot be written, or its slot not be reset.
+    #[track_caller]
+    pub(crate) fn need_timestamps(&self) -> Result<()> {
+        if self.kind > QueueKind::Compute {
+            return Err(Error::clause(clause::POOL_QUEUE, "a timestamp on a transfer queue"));
+        }
+        if self.device.queues[self.queue as usize].info.timestamp_bits == 0 {
+            let detail = format!("{} queue {} has no timestamps", self.kind.name(), self.queue);
+            return Err(Error::clause(clause::CAPABILITY, detail));
+        }
+        Ok(())
+    }
+
     #[track_caller]
     pub(crate) fn need_queue(&mut self, least: QueueKind, what: &str) -> bool {
         if self.kind <= least {
@@ -304,6 +317,7 @@ impl<'pool> Recorder<'pool> {
             core.device.check(set.key, set.owned())?;
             set.check_kind(set.kind == QueryKind::Timestamp)?;
             set.check_range(index, 1)?;
+            core.need_timestamps()?;
             core.backend.reset_queries(set.raw, index, 1);
             core.backend.write_timestamp(set.raw, index);
             Ok(())

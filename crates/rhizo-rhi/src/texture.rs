@@ -295,6 +295,14 @@ impl Texture {
         if format != self.facts.format && !self.view_formats.contains(&format) {
             return Err(bad(format!("format {format} is not among the texture's view formats")));
         }
+        let lacking = if format == self.facts.format {
+            TextureUsage::empty()
+        } else {
+            missing_usage(&device.backend.format_support(format), usage, format)
+        };
+        if !lacking.is_empty() {
+            return Err(bad(format!("{format} cannot be {lacking:?} here")));
+        }
         if !dimension_fits(dimension, self.facts.dimension, range.layer_count) {
             return Err(bad(format!(
                 "{dimension:?} over {} layers of a {:?} texture",
@@ -419,6 +427,10 @@ fn validate_shape(device: &DeviceShared, desc: &TextureDesc<'_>) -> Result<(), S
     if desc.samples > 1 && (desc.dimension != TextureDimension::D2 || desc.mips != 1) {
         return Err("a multisampled texture is 2D with one mip level".into());
     }
+    let targets = TextureUsage::COLOR_TARGET | TextureUsage::DEPTH_STENCIL_TARGET;
+    if desc.storage == StorageMode::Memoryless && !targets.contains(desc.usage) {
+        return Err(format!("a memoryless texture is only a target, not {:?}", desc.usage));
+    }
     if desc.storage != StorageMode::DeviceLocal && desc.storage != StorageMode::Memoryless {
         return Err(format!("textures are device-local or memoryless, not {:?}", desc.storage));
     }
@@ -430,7 +442,7 @@ fn validate_usage(device: &DeviceShared, desc: &TextureDesc<'_>) -> Result<(), S
         return Err("no usage is stated".into());
     }
     let support = device.backend.format_support(desc.format);
-    let missing = missing_usage(&support, desc);
+    let missing = missing_usage(&support, desc.usage, desc.format);
     if !missing.is_empty() {
         return Err(format!("{} cannot be {missing:?} here", desc.format));
     }
@@ -446,13 +458,14 @@ fn validate_usage(device: &DeviceShared, desc: &TextureDesc<'_>) -> Result<(), S
     Ok(())
 }
 
-fn missing_usage(support: &FormatSupport, desc: &TextureDesc<'_>) -> TextureUsage {
+/// The uses among `wanted` that the format does not have here.
+fn missing_usage(support: &FormatSupport, wanted: TextureUsage, format: Format) -> TextureUsage {
     let mut missing = TextureUsage::empty();
-    let need = |usage, ok: bool| if desc.usage.contains(usage) && !ok { usage } else { TextureUsage::empty() };
+    let need = |usage, ok: bool| if wanted.contains(usage) && !ok { usage } else { TextureUsage::empty() };
     missing |= need(TextureUsage::SHADER_READ, support.sampled);
     missing |= need(TextureUsage::SHADER_WRITE, support.storage_write || support.storage_read);
-    missing |= need(TextureUsage::COLOR_TARGET, support.renderable && !desc.format.is_depth_stencil());
-    missing |= need(TextureUsage::DEPTH_STENCIL_TARGET, support.renderable && desc.format.is_depth_stencil());
+    missing |= need(TextureUsage::COLOR_TARGET, support.renderable && !format.is_depth_stencil());
+    missing |= need(TextureUsage::DEPTH_STENCIL_TARGET, support.renderable && format.is_depth_stencil());
     missing |= need(TextureUsage::COPY_SOURCE, support.copy);
     missing |= need(TextureUsage::COPY_DESTINATION, support.copy);
     missing

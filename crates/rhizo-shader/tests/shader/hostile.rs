@@ -2,7 +2,7 @@
 
 use super::common::{LIT, PARTICLES};
 use proptest::prelude::*;
-use rhizo_rhi::shader::{ShaderPayload, ShaderStage, ShaderTarget};
+use rhizo_rhi::{ShaderPayload, ShaderStage, ShaderTarget};
 use rhizo_shader::{Entry, Module, ShaderErrorKind as Kind, ShaderFeatures, Source, limits};
 use std::fmt::Write;
 

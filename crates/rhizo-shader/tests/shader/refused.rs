@@ -1,7 +1,7 @@
 //! Refused shaders: each kind of error, its place and its text.
 
 use super::common::{LIT, PARTICLES};
-use rhizo_rhi::shader::{BindingKind, ShaderInterface, ShaderPayload, ShaderStage, ShaderTarget};
+use rhizo_rhi::{BindingKind, ShaderInterface, ShaderPayload, ShaderStage, ShaderTarget};
 use rhizo_shader::{
     Code, Entry, Module, ShaderError, ShaderErrorKind as Kind, ShaderFeatures, Source, compile, from_spirv_unchecked,
 };

@@ -1,8 +1,6 @@
 //! Refused shaders: each kind of error, its place and its text.
 
-mod common;
-
-use common::{LIT, PARTICLES};
+use super::common::{LIT, PARTICLES};
 use rhizo_rhi::{BindingKind, ShaderInterface, ShaderPayload, ShaderStage, ShaderTarget};
 use rhizo_shader::{
     Code, Entry, Module, ShaderError, ShaderErrorKind as Kind, ShaderFeatures, Source, compile, from_spirv_unchecked,
@@ -115,7 +113,7 @@ fn every_stated_feature_opens_its_shader() {
         assert!(unsupported(&error).contains(name), "{name}: {error}");
         let artifact = compile(&closed.with_features(feature), "main", SPIRV).unwrap_or_else(|e| panic!("{name}: {e}"));
         let ShaderPayload::Spirv(words) = artifact.payload() else { panic!("SPIR-V") };
-        common::spirv_val(name, words);
+        super::common::spirv_val(name, words);
     }
 }
 

@@ -224,7 +224,7 @@ fn triangle_samples_what_compute_wrote() {
         let (mut inside, mut outside) = (0, 0);
         for y in 0..SIZE.1 {
             let from = y as usize * ALIGNED_PITCH as usize;
-            let same = &tight[y as usize * row..][..row] == &padded[from..][..row];
+            let same = tight[y as usize * row..][..row] == padded[from..][..row];
             assert!(same, "row {y} differs between the direct copy and the lowered one");
             for x in 0..SIZE.0 {
                 let Some(want) = expected(x, y) else { continue };

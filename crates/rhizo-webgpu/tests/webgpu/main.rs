@@ -1,4 +1,5 @@
 //! The WebGPU backend on both software drivers, which `wgpu` reaches through Vulkan.
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod hello;
 mod refused;

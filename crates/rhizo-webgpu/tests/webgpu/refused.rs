@@ -138,3 +138,21 @@ fn what_webgpu_finds_wrong_is_the_error_of_finish() {
         submit_and_wait(queue, &record(&second).unwrap());
     });
 }
+
+#[test]
+fn facts_say_what_is_refused_and_what_is_not() {
+    on_each_driver(|device, _| {
+        let capabilities = device.capabilities();
+        capabilities.require(&[Fact::RasterPasses, Fact::ComputePipelines, Fact::PushConstants]).unwrap();
+        let queries = device.create_query_set("set", QueryKind::Occlusion, 1).unwrap_err();
+        let fact = capabilities.require(&[Fact::OcclusionQueries]).unwrap_err();
+        assert!(fact.detail().contains(queries.detail()), "{fact} does not give the reason of {queries}");
+        assert!(capabilities.support(Fact::OcclusionQueries).is_available(), "WebGPU has them; this backend not yet");
+        assert!(capabilities.support(Fact::TimestampQueries).is_available(), "both software drivers have timestamps");
+        for info in Format::all() {
+            assert_eq!(capabilities.format(info.format), device.format_support(info.format), "{}", info.name);
+        }
+        let push = capabilities.limit(LimitKind::PushConstants);
+        assert_eq!(push, Some(u64::from(device.limits().max_push_constant_bytes)));
+    });
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rhizo_rhi::vocab::{ACCESS_NAMES, Aspects, STAGE_NAMES, Scope};
+use rhizo_rhi::{ACCESS_NAMES, Aspects, STAGE_NAMES, Scope};
 
 use crate::declare::{Graph, ResourceDesc};
 use crate::plan::{Barrier, BarrierRange, CullReason, Hazard, NO_INDEX, Plan, Step};

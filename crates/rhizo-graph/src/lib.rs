@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use rhizo_graph::{ClearValue, Graph, LoadOp, Policy, Profile, State, StoreOp, TextureDesc, PassKind, compile};
-//! use rhizo_rhi::{format::Format, vocab::{Layout, Stages}};
+//! use rhizo_rhi::{Format, Layout, Stages};
 //!
 //! let mut graph = Graph::new("frame");
 //! let hdr = graph.texture("hdr", TextureDesc::d2(Format::Rgba16Float, 640, 480));
@@ -37,6 +37,7 @@ mod error;
 pub mod file;
 pub mod plan;
 pub mod profile;
+pub mod run;
 
 pub use compile::{OrderPolicy, Policy, compile};
 pub use declare::{

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rhizo_rhi::vocab::{Aspects, BufferRange, Layout, QueueKind, Scope, Stages, TextureRange};
+use rhizo_rhi::{Aspects, BufferRange, Layout, QueueKind, Scope, Stages, TextureRange};
 use smallvec::SmallVec;
 
 use crate::declare::{AccessKinds, Labels, LoadOp, StoreOp};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rhizo_rhi::vocab::QueueKind;
+use rhizo_rhi::QueueKind;
 
 use crate::declare::ResourceDesc;
 

@@ -3,7 +3,7 @@
 //! A *cell* is a piece that no access divides: a block of mips × layers × aspects of a texture, or a run of bytes of a
 //! buffer. A resource that every access names as a whole is one cell, so ordinary graphs cost one cell a resource.
 
-use rhizo_rhi::vocab::{Aspects, BufferRange, Layout, Scope, TextureRange};
+use rhizo_rhi::{Aspects, BufferRange, Layout, Scope, TextureRange};
 
 use super::limits;
 use crate::declare::{Graph, ResourceDesc};

@@ -126,7 +126,7 @@ pub(super) fn check_contents(graph: &Graph, work: &Work, live: &Live) -> Result<
 
 /// Contents exist at the start of the frame unless there is no state or its layout is undefined.
 pub(super) fn has_initial_contents(decl: &crate::declare::ResourceDecl) -> bool {
-    let undefined = rhizo_rhi::vocab::Layout::Undefined;
+    let undefined = rhizo_rhi::Layout::Undefined;
     decl.initial.is_some_and(|state| !decl.desc.is_texture() || state.layout != undefined)
 }
 

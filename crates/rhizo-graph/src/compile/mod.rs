@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rhizo_rhi::vocab::QueueKind;
+use rhizo_rhi::QueueKind;
 
 use crate::declare::Graph;
 use crate::error::{CompileError, ErrorCode};

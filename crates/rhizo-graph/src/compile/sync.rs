@@ -8,7 +8,7 @@
 //! * a write after a write: a barrier, equal layouts or not;
 //! * a write after reads: execution order only, and nothing where other barriers already give it.
 
-use rhizo_rhi::vocab::{Access, Layout, Scope};
+use rhizo_rhi::{Access, Layout, Scope};
 use smallvec::SmallVec;
 
 use super::cells::{Rect, Use, Work, flag};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rhizo_rhi::vocab::{Layout, QueueKind, Scope, Stages};
+use rhizo_rhi::{Layout, QueueKind, Scope, Stages};
 
 use super::cells::{Part, Use, Work, flag, full, too_large};
 use crate::declare::{
@@ -168,7 +168,7 @@ fn applies(pass: PassKind, access: &AccessDecl, desc: &ResourceDesc) -> Result<(
     if info.passes & (1 << pass as u8) == 0 {
         return Err(descriptor(format!("not possible in a {} pass", pass.name())));
     }
-    let depth = desc.aspects().intersects(rhizo_rhi::vocab::Aspects::DEPTH_STENCIL);
+    let depth = desc.aspects().intersects(rhizo_rhi::Aspects::DEPTH_STENCIL);
     let fits = match info.target {
         Target::Any => true,
         Target::Buffer => !desc.is_texture(),

@@ -1,6 +1,6 @@
 //! The kinds of access a pass can declare, and what each means for stages, memory accesses and layouts.
 
-use rhizo_rhi::vocab::{Access, Layout, Stages};
+use rhizo_rhi::{Access, Layout, Stages};
 
 use super::PassKind;
 

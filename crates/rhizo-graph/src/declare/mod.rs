@@ -7,7 +7,7 @@ mod resource;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rhizo_rhi::vocab::{BufferRange, QueueKind, Stages, TextureRange};
+use rhizo_rhi::{BufferRange, QueueKind, Stages, TextureRange};
 
 pub use access::{AccessKind, AccessKinds};
 pub(crate) use access::{Target, preferred_layout};

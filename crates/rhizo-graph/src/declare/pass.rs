@@ -1,6 +1,6 @@
 //! The builder of one pass.
 
-use rhizo_rhi::vocab::{BufferRange, QueueKind, Stages, TextureRange};
+use rhizo_rhi::{BufferRange, QueueKind, Stages, TextureRange};
 
 use super::{
     AccessDecl, AccessKind, AccessRange, BufferId, Graph, LoadOp, NONE, PassId, ResourceId, StoreOp, TextureId,

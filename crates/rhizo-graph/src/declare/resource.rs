@@ -1,7 +1,7 @@
 //! Resources as declared: shapes, lifetimes and states at the borders of the frame.
 
-use rhizo_rhi::format::Format;
-use rhizo_rhi::vocab::{Access, Aspects, Extent, Layout, QueueKind, Stages};
+use rhizo_rhi::Format;
+use rhizo_rhi::{Access, Aspects, Extent, Layout, QueueKind, Stages};
 
 use super::AccessKinds;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use rhizo_rhi::format::Format;
-use rhizo_rhi::vocab::{Access, Aspects, BufferRange, Layout, QueueKind, Stages, TextureRange};
+use rhizo_rhi::Format;
+use rhizo_rhi::{Access, Aspects, BufferRange, Layout, QueueKind, Stages, TextureRange};
 use serde::{Deserialize, Serialize};
 
 use super::names::{Flags, Name, StageList};

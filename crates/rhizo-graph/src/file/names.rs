@@ -3,8 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use rhizo_rhi::format::Format;
-use rhizo_rhi::vocab::{ACCESS_NAMES, Access, Aspects, LAYOUT_NAMES, Layout, QueueKind, STAGE_NAMES, Stages};
+use rhizo_rhi::Format;
+use rhizo_rhi::{ACCESS_NAMES, Access, Aspects, LAYOUT_NAMES, Layout, QueueKind, STAGE_NAMES, Stages};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 

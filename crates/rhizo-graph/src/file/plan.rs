@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rhizo_rhi::vocab::{Access, Aspects, Layout, QueueKind, Scope, TextureRange};
+use rhizo_rhi::{Access, Aspects, Layout, QueueKind, Scope, TextureRange};
 use serde::{Deserialize, Serialize};
 
 use super::names::{Flags, Name, StageList};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use rhizo_rhi::format::Format;
-use rhizo_rhi::vocab::QueueKind;
+use rhizo_rhi::Format;
+use rhizo_rhi::QueueKind;
 use serde::{Deserialize, Serialize};
 
 use super::graph::DimensionName;

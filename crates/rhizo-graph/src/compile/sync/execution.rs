@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use rhizo_rhi::vocab::Stages;
+use rhizo_rhi::Stages;
 
 use crate::plan::{Barrier, Step};
 

@@ -1,0 +1,215 @@
+//! Typed passes: each borrows the recorder, and ends when dropped.
+
+mod compute;
+mod raster;
+mod transfer;
+
+pub use compute::{BoundCompute, ComputePass, ComputePassDesc};
+pub use raster::{
+    BoundRaster, ColorAttachment, DepthOps, DepthStencilAttachment, RasterPass, RasterPassDesc, StencilOps,
+};
+pub use transfer::TransferPass;
+
+use crate::backend::{BindPoint, TimestampRef};
+use crate::binding::{BindingTable, LayoutFacts, MAX_TABLES};
+use crate::clause;
+use crate::encoder::RecorderCore;
+use crate::error::{Error, Result};
+use crate::pipeline::PipelineFacts;
+use crate::query::{QueryKind, QuerySet};
+use crate::shader::ShaderStages;
+use smallvec::SmallVec;
+
+/// What happens to an attachment's contents at the start of a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LoadOp {
+    /// Kept.
+    Load,
+    /// Replaced: red, green, blue, alpha (converted to the format's class), or depth or stencil in the first number.
+    Clear([f32; 4]),
+    /// Undefined.
+    Discard,
+}
+
+/// What happens to an attachment's contents at the end of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum StoreOp {
+    /// Kept.
+    #[default]
+    Store,
+    /// Undefined.
+    Discard,
+}
+
+/// Width of indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum IndexFormat {
+    /// 16 bits.
+    U16,
+    /// 32 bits.
+    #[default]
+    U32,
+}
+
+impl IndexFormat {
+    /// Bytes of one index.
+    #[must_use]
+    pub const fn size_bytes(self) -> u64 {
+        match self {
+            Self::U16 => 2,
+            Self::U32 => 4,
+        }
+    }
+}
+
+/// A viewport: origin top-left, depth range inside 0..1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: f32,
+    /// Top edge.
+    pub y: f32,
+    /// Width.
+    pub width: f32,
+    /// Height.
+    pub height: f32,
+    /// Depth that 0 maps to.
+    pub min_depth: f32,
+    /// Depth that 1 maps to.
+    pub max_depth: f32,
+}
+
+/// Timestamps at both ends of a pass; the portable place for them.
+#[derive(Clone, Copy, Debug)]
+pub struct PassTimestamps<'a> {
+    /// A set of kind timestamp.
+    pub set: &'a QuerySet,
+    /// Slot written at the beginning.
+    pub begin: Option<u32>,
+    /// Slot written at the end.
+    pub end: Option<u32>,
+}
+
+impl PassTimestamps<'_> {
+    #[track_caller]
+    fn check(&self, core: &mut RecorderCore) -> Result<TimestampRef> {
+        core.device.check(self.set.key, self.set.owned())?;
+        self.set.check_kind(self.set.kind == QueryKind::Timestamp)?;
+        core.need_timestamps()?;
+        if self.begin.is_some() && self.begin == self.end {
+            let detail = format!("slot {:?} for both begin and end", self.begin);
+            return Err(Error::clause(clause::QUERY_RANGE, detail).on(self.set.label()));
+        }
+        for index in [self.begin, self.end].into_iter().flatten() {
+            self.set.check_range(index, 1)?;
+            core.backend.reset_queries(self.set.raw, index, 1);
+        }
+        Ok(TimestampRef { set: self.set.raw, begin: self.begin, end: self.end })
+    }
+}
+
+/// What is bound in the open pass.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PassState {
+    pub(crate) layout: LayoutFacts,
+    pub(crate) tables: u8,
+    pub(crate) buffers: u32,
+    /// Bytes of the index buffer divided by the index size; 0 when none is bound.
+    pub(crate) indices: u64,
+    pub(crate) abi: crate::pipeline::AttachmentAbi,
+    pub(crate) depth_read_only: bool,
+    pub(crate) stencil_read_only: bool,
+    pub(crate) occlusion: Option<crate::backend::ObjectRef>,
+    pub(crate) occlusion_slots: u32,
+    pub(crate) open_query: Option<(crate::backend::ObjectRef, u32)>,
+}
+
+impl PassState {
+    pub(crate) fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Tables stay while the next pipeline has the same layout.
+    #[inline]
+    pub(crate) fn bind(&mut self, facts: &PipelineFacts) {
+        if self.layout != facts.tables {
+            self.layout = facts.tables;
+            self.tables = 0;
+        }
+    }
+}
+
+/// Checks and sets tables from index `first`.
+#[track_caller]
+fn set_tables(
+    core: &mut RecorderCore,
+    point: BindPoint,
+    facts: &PipelineFacts,
+    first: u32,
+    tables: &[&BindingTable],
+    offsets: &[u32],
+) -> Result<()> {
+    let mut rest = offsets;
+    let mut raw: SmallVec<[_; MAX_TABLES]> = SmallVec::new();
+    let alignment = core.device.limits.uniform_alignment_bytes;
+    for (i, table) in tables.iter().enumerate() {
+        core.device.check(table.key, &table.owned)?;
+        let index = first as usize + i;
+        if facts.tables.numbers.get(index) != Some(&table.number) {
+            let detail = format!("index {index} of the pipeline layout has another layout or none");
+            return Err(Error::clause(clause::TABLE_COMPATIBLE, detail).on(table.label()));
+        }
+        let (own, others) = rest.split_at_checked(table.dynamic.len()).ok_or_else(|| wrong_offsets(table, offsets))?;
+        if own.iter().zip(&table.dynamic).any(|(o, room)| u64::from(*o) > *room || o % alignment != 0) {
+            return Err(wrong_offsets(table, own));
+        }
+        rest = others;
+        raw.push(table.raw);
+        core.state.tables |= 1 << index;
+    }
+    if !rest.is_empty() {
+        let detail = format!("{} offsets more than dynamic slots", rest.len());
+        return Err(Error::clause(clause::DYNAMIC_OFFSETS, detail));
+    }
+    if !raw.is_empty() {
+        core.backend.set_tables(point, facts.layout, first, &raw, offsets);
+    }
+    Ok(())
+}
+
+#[cold]
+#[track_caller]
+fn wrong_offsets(table: &BindingTable, offsets: &[u32]) -> Error {
+    let detail = format!("offsets {offsets:?} for {} dynamic slots with room {:?}", table.dynamic.len(), table.dynamic);
+    Error::clause(clause::DYNAMIC_OFFSETS, detail).on(table.label())
+}
+
+/// Checks and writes push constants.
+#[inline]
+#[track_caller]
+fn push_constants(core: &mut RecorderCore, point: BindPoint, facts: &PipelineFacts, offset: u32, data: &[u8]) {
+    let inside = data.len() as u64 + u64::from(offset) <= u64::from(facts.tables.push_bytes);
+    if !inside || data.is_empty() || (data.len() | offset as usize) & 3 != 0 {
+        let detail = format!("{} bytes at {offset} of {}", data.len(), facts.tables.push_bytes);
+        core.poison(Error::clause(clause::PUSH_RANGE, detail));
+        return;
+    }
+    core.backend.push_constants(point, facts.layout, offset, data);
+}
+
+/// The error of a draw or dispatch that lacks a binding.
+#[cold]
+#[track_caller]
+fn not_bound(core: &RecorderCore, facts: &PipelineFacts) -> Error {
+    let tables = facts.needs_tables & !core.state.tables;
+    let buffers = facts.needs_buffers & !core.state.buffers;
+    let list = |mask: u32| (0..32).filter(|i| mask >> i & 1 == 1).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+    let detail = format!("missing tables [{}], vertex buffers [{}]", list(u32::from(tables)), list(buffers));
+    Error::clause(clause::DRAW_BOUND, detail)
+}
+
+impl Default for LayoutFacts {
+    fn default() -> Self {
+        Self { numbers: [0; MAX_TABLES], push_bytes: 0, push_stages: ShaderStages::empty() }
+    }
+}

@@ -4,8 +4,8 @@ use rhizo_graph::{
     AccessKind, AccessKinds, BufferDesc, ClearValue, ErrorCode, Graph, LoadOp, PassKind, Policy, Profile, State,
     StoreOp, TextureDesc, compile,
 };
-use rhizo_rhi::format::Format;
-use rhizo_rhi::vocab::{Aspects, Layout, Stages, TextureRange};
+use rhizo_rhi::Format;
+use rhizo_rhi::{Aspects, Layout, Stages, TextureRange};
 
 const CLEAR: LoadOp = LoadOp::Clear(ClearValue::Color([0.5; 4]));
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use rhizo_graph::file::{GraphFile, PlanFile, parse_profile, profile_json};
 use rhizo_graph::profile::{MemoryNeed, TextureSizes};
 use rhizo_graph::{OrderPolicy, Policy, Profile, ResourceDesc, TextureDesc, compile};
-use rhizo_rhi::format::Format;
+use rhizo_rhi::Format;
 
 use crate::{corpus, random};
 
@@ -72,7 +72,7 @@ fn tables_of_sizes_are_used() {
     graph.pass("p", rhizo_graph::PassKind::Compute).side_effect().uses(
         texture,
         rhizo_graph::AccessKind::StorageWrite,
-        rhizo_rhi::vocab::Stages::empty(),
+        rhizo_rhi::Stages::empty(),
     );
     assert_eq!(compile(&graph, &profile, &Policy::default()).unwrap().memory.used, 4096);
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use rhizo_graph::{
     AccessKind, Graph, LoadOp, OrderPolicy, PassKind, Policy, Profile, State, StoreOp, TextureDesc, compile,
 };
-use rhizo_rhi::format::Format;
-use rhizo_rhi::vocab::{Layout, Stages, TextureRange};
+use rhizo_rhi::Format;
+use rhizo_rhi::{Layout, Stages, TextureRange};
 
 /// Each pass samples the texture of the one before and draws its own.
 fn chain(passes: usize) -> Graph {

@@ -4,8 +4,8 @@ use rhizo_graph::{
     AccessKind, BufferDesc, ClearValue, Graph, LoadOp, PassKind, Policy, Profile, State, StoreOp, TextureDesc, compile,
     dump,
 };
-use rhizo_rhi::format::Format;
-use rhizo_rhi::vocab::{Layout, Stages};
+use rhizo_rhi::Format;
+use rhizo_rhi::{Layout, Stages};
 
 /// Shadow, main with a depth buffer and MSAA, post; a dead debug view; a buffer updated by compute.
 fn frame() -> Graph {
@@ -21,7 +21,7 @@ fn frame() -> Graph {
     let glow = graph.texture("glow", color(1));
     let particles = BufferDesc::new(65_536);
     let before = State { stages: Stages::VERTEX_INPUT, ..State::ready(Layout::Undefined) };
-    let before = State { access: rhizo_rhi::vocab::Access::VERTEX_READ, ..before };
+    let before = State { access: rhizo_rhi::Access::VERTEX_READ, ..before };
     let particles = graph.persistent_buffer("particles", particles, Some(before));
     let screen = TextureDesc::d2(Format::Bgra8UnormSrgb, 640, 480);
     let screen = graph.import_texture("screen", screen, State::acquired(Stages::FRAGMENT));

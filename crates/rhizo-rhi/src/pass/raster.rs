@@ -6,7 +6,7 @@ use crate::binding::BindingTable;
 use crate::buffer::{Buffer, BufferUsage, IndexBufferView, VertexBufferView};
 use crate::clause;
 use crate::encoder::{OpenPass, RecorderCore};
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::format::Format;
 use crate::handle::ObjectId;
 use crate::pipeline::{AttachmentAbi, AttachmentFormats, MAX_COLORS, PipelineFacts, RasterPipeline};
@@ -249,7 +249,8 @@ impl<'a> RasterPass<'a> {
         core.pass_label.clear();
         core.pass_label.push_str(desc.label);
         if core.need_queue(QueueKind::Graphics, "a raster pass")
-            && let Some(Err(error)) = core.healthy().then(|| open(core, desc))
+            && core.healthy()
+            && let Err(error) = open(core, desc).located()
         {
             core.poison(error.in_pass(desc.label));
         }

@@ -1,0 +1,4 @@
+//! Scenes to pictures.
+mod error;
+mod shaders;
+pub use error::RenderError;

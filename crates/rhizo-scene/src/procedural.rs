@@ -18,8 +18,12 @@ pub const DEMO_CAMERA: &str = "hero";
 const ROW: usize = 6;
 /// Their radius, metres.
 const RADIUS: f32 = 0.5;
+/// Half the ground's edge, metres.
+const GROUND: f32 = 13.2;
+/// Height of the step the metals stand on, metres.
+const STEP: f32 = 0.62;
 
-/// The demo scene: about 60 thousand triangles, 4 images, one directional light, one camera. The same every time.
+/// The demo scene: about 38 thousand triangles, 4 images, one directional light, one camera. The same every time.
 #[must_use]
 pub fn demo() -> Scene {
     let mut b = Builder::new();
@@ -108,7 +112,7 @@ fn metal(color: Vec3, roughness: f32) -> Material {
 }
 
 fn add_ground(b: &mut Builder) {
-    let repeat = Vec2::splat(9.0);
+    let repeat = Vec2::splat(GROUND / 1.1);
     let color = b.image(textures::checker(512), ColorSpace::Srgb, repeat);
     let normal = b.image(textures::tile_normals(512), ColorSpace::Linear, repeat);
     let rough = b.image(textures::tile_roughness(512), ColorSpace::Linear, repeat);
@@ -123,7 +127,7 @@ fn add_ground(b: &mut Builder) {
             ..Material::default()
         },
     );
-    b.place("ground", shapes::plane(9.0), ground, Transform::IDENTITY);
+    b.place("ground", shapes::plane(GROUND), ground, Transform::IDENTITY);
 }
 
 /// Two rows: dielectrics in front, metals behind, roughness rising from left to right.
@@ -136,10 +140,12 @@ fn add_rows(b: &mut Builder) {
         let x = (i as f32 - (ROW - 1) as f32 * 0.5) * 1.25;
         let roughness = 0.04 + 0.96 * share;
         let paint = b.material(&format!("paint {i}"), dielectric(paints[i / 2], roughness));
-        b.place(&format!("paint sphere {i}"), shapes::sphere(RADIUS, 48), paint, at(x, RADIUS, 1.3));
+        b.place(&format!("paint sphere {i}"), shapes::sphere(RADIUS, 48), paint, at(x, RADIUS, 1.15));
         let shine = b.material(&format!("metal {i}"), metal(metals[i / 2], roughness));
-        b.place(&format!("metal sphere {i}"), shapes::sphere(RADIUS, 48), shine, at(x, RADIUS, -0.1));
+        b.place(&format!("metal sphere {i}"), shapes::sphere(RADIUS, 48), shine, at(x, STEP + RADIUS, -0.35));
     }
+    let stone = b.material("stone", dielectric(Vec3::new(0.34, 0.32, 0.30), 0.7));
+    b.place("step", shapes::cuboid(Vec3::new(4.0, STEP * 0.5, 0.62)), stone, at(0.0, STEP * 0.5, -0.35));
 }
 
 fn add_centrepieces(b: &mut Builder) {
@@ -156,7 +162,7 @@ fn add_centrepieces(b: &mut Builder) {
     };
     let lacquer = b.material("lacquer", lacquer);
     let lean = Quat::from_rotation_y(0.5) * Quat::from_rotation_x(1.25);
-    b.place("torus", shapes::torus(0.95, 0.32, 96, 40), lacquer, turned(0.0, 1.22, -2.1, lean));
+    b.place("torus", shapes::torus(0.95, 0.32, 96, 40), lacquer, turned(0.1, 1.26, -2.4, lean));
 
     let glass = Material {
         base_color: Vec4::new(0.75, 0.92, 1.0, 0.22),
@@ -164,7 +170,7 @@ fn add_centrepieces(b: &mut Builder) {
         ..dielectric(Vec3::ONE, 0.03)
     };
     let glass = b.material("glass", glass);
-    b.place("glass sphere", shapes::sphere(0.8, 64), glass, at(2.95, 0.8, 2.75));
+    b.place("glass sphere", shapes::sphere(0.7, 64), glass, at(3.15, 0.7, 2.75));
 
     let alpha = b.image(textures::lattice(256), ColorSpace::Srgb, Vec2::splat(3.0));
     let lattice = Material {
@@ -175,13 +181,13 @@ fn add_centrepieces(b: &mut Builder) {
     };
     let lattice = b.material("lattice", lattice);
     let upright = Quat::from_rotation_y(0.55) * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
-    b.place("lattice", shapes::plane(0.9), lattice, turned(-3.0, 0.9, -2.4, upright));
+    b.place("lattice", shapes::plane(1.4), lattice, turned(-3.0, 1.4, -2.5, upright));
 }
 
 fn add_boxes(b: &mut Builder) {
     let chalk = b.material("chalk", dielectric(Vec3::splat(0.72), 0.9));
     let box_shape = |x, y, z| shapes::cuboid(Vec3::new(x, y, z));
-    b.place("tall box", box_shape(0.45, 1.1, 0.45), chalk, turned(3.1, 1.1, -2.3, Quat::from_rotation_y(0.4)));
+    b.place("tall box", box_shape(0.45, 1.35, 0.45), chalk, turned(3.1, 1.35, -2.6, Quat::from_rotation_y(0.4)));
     b.place("flat box", box_shape(0.55, 0.3, 0.55), chalk, turned(-3.0, 0.3, 2.7, Quat::from_rotation_y(-0.35)));
     let lamp = Material { emissive: Vec3::new(6.0, 2.6, 0.7), ..dielectric(Vec3::splat(0.02), 0.5) };
     let lamp = b.material("lamp", lamp);
@@ -197,8 +203,8 @@ fn add_light_and_camera(b: &mut Builder) {
     b.scene.lights.push(Light { name: "sun".to_owned(), color: Vec3::new(1.0, 0.95, 0.87), intensity: 3.4, kind });
     b.scene.nodes[sun].light = Some(0);
 
-    let eye = Vec3::new(1.9, 3.3, 8.6);
-    let target = Vec3::new(0.0, 0.62, 0.0);
+    let eye = Vec3::new(1.7, 3.7, 9.2);
+    let target = Vec3::new(0.0, 0.95, 0.0);
     let back = (eye - target).normalize();
     let right = Vec3::Y.cross(back).normalize();
     let rotation = Quat::from_mat3(&glam::Mat3::from_cols(right, back.cross(right), back));

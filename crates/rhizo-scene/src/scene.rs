@@ -517,6 +517,17 @@ pub enum LightKind {
     },
 }
 
+/// A light of the scene in world space.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlacedLight {
+    /// Into [`Scene::lights`].
+    pub light: usize,
+    /// Where it is; without meaning for directional lights.
+    pub position: Vec3,
+    /// The unit direction it shines in; without meaning for point lights.
+    pub direction: Vec3,
+}
+
 /// An axis-aligned box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aabb {
@@ -545,9 +556,7 @@ impl Aabb {
 const EXACT_BOX_VERTICES: usize = 1 << 26;
 
 impl Scene {
-    /// Recomputes all [`Node::world`] and the instances' world matrices from the local transforms, iteratively.
-    /// Instances of skinned meshes (world matrix the identity by construction) must be excluded by the caller, so
-    /// this is only for generators and importers.
+    /// Recomputes all [`Node::world`] from the local transforms, without recursion. Instances keep their matrices.
     pub(crate) fn update_world(&mut self) {
         let mut stack: Vec<usize> = (0..self.nodes.len()).filter(|&i| self.nodes[i].parent.is_none()).collect();
         while let Some(i) = stack.pop() {
@@ -555,6 +564,17 @@ impl Scene {
             self.nodes[i].world = above * self.nodes[i].transform.matrix();
             stack.extend_from_slice(&self.nodes[i].children);
         }
+    }
+
+    /// The lights of the scene, where they stand and shine.
+    #[must_use]
+    pub fn placed_lights(&self) -> Vec<PlacedLight> {
+        let placed = |node: &Node| {
+            let light = node.light.filter(|_| node.in_scene)?;
+            let direction = (-node.world.z_axis.truncate()).normalize_or(Vec3::NEG_Z);
+            Some(PlacedLight { light, position: node.world.w_axis.truncate(), direction })
+        };
+        self.nodes.iter().filter_map(placed).collect()
     }
 
     /// World-space box over all vertices drawn, exact per vertex (a conservative box from mesh boxes when instances

@@ -1,6 +1,8 @@
 //! The Khronos validator's own test files: each imports or fails with a typed error, and agrees with the validator's
 //! report except for the rules listed here.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap like the tests themselves")]
+
 mod common;
 
 use std::collections::BTreeSet;

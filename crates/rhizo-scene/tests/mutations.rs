@@ -1,13 +1,17 @@
 //! Files with flipped, overwritten, removed and inserted bytes import or fail; nothing panics, hangs or eats memory.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap like the tests themselves")]
+
 mod common;
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use rhizo_scene::import::{Limits, import_slice};
 use rhizo_scene::{camera::CameraChoice, hdr};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A document that uses most of what the importer reads, with everything inside.
 fn full_document() -> Vec<u8> {
@@ -60,6 +64,10 @@ fn full_document() -> Vec<u8> {
                 "count": 2, "indices": {"bufferView": 5, "componentType": 5121}, "values": {"bufferView": 6}}},
         ],
     });
+    glb(&document, bin)
+}
+
+fn glb(document: &Value, mut bin: Vec<u8>) -> Vec<u8> {
     let mut text = document.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');
     bin.resize(bin.len().next_multiple_of(4), 0);
@@ -120,9 +128,9 @@ fn limits() -> Limits {
     limits
 }
 
-/// Imports and uses the result as a renderer would.
-fn exercise(bytes: &[u8]) {
-    let Ok(scene) = import_slice(bytes, None, &limits()) else { return };
+/// Imports and uses the result as a renderer would; says whether there was one.
+fn exercise(bytes: &[u8]) -> bool {
+    let Ok(scene) = import_slice(bytes, None, &limits()) else { return false };
     scene.view(&CameraChoice::Auto).expect("the automatic camera always exists");
     for instance in &scene.instances {
         let mesh = &scene.meshes[instance.mesh];
@@ -132,6 +140,7 @@ fn exercise(bytes: &[u8]) {
             assert_eq!(p.interleaved().len(), p.positions.len());
         }
     }
+    true
 }
 
 #[test]
@@ -142,25 +151,124 @@ fn seeds_are_sound() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn mutated_files_never_panic(
-        seed in 0usize..4,
-        edits in prop::collection::vec((0u8..8, 0.0..1.0f64, any::<u8>()), 1..6),
-    ) {
-        let seeds = seeds();
-        let mut bytes = seeds[seed % seeds.len()].clone();
-        edits.into_iter().for_each(|edit| apply(&mut bytes, edit));
-        exercise(&bytes);
-        if let Some(peak) = common::peak_memory_bytes() {
-            prop_assert!(peak < 1 << 29, "{} bytes at the peak", peak);
-        }
+/// Runs `cases` random inputs; at least a share of one in `one_in` must import, or the edits test the parser alone.
+fn run<S: Strategy>(cases: u32, one_in: usize, strategy: S, make: impl Fn(S::Value) -> Vec<u8>) {
+    let imported = Cell::new(0);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let result = TestRunner::new(config).run(&strategy, |input| {
+        imported.set(imported.get() + usize::from(exercise(&make(input))));
+        Ok(())
+    });
+    result.unwrap_or_else(|e| panic!("{e}"));
+    assert!(imported.get() * one_in > cases as usize, "only {} of {cases} imported", imported.get());
+    if let Some(peak) = common::peak_memory_bytes() {
+        assert!(peak < 1 << 29, "{peak} bytes at the peak");
     }
+}
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    prop::collection::vec((0u8..8, 0.0..1.0f64, any::<u8>()), 1..4)
+}
+
+#[test]
+fn mutated_files_never_panic() {
+    run(20_000, 20, (any::<prop::sample::Index>(), edits()), |(seed, edits)| {
+        let mut bytes = seed.get(seeds()).clone();
+        edits.into_iter().for_each(|edit| apply(&mut bytes, edit));
+        bytes
+    });
+}
+
+/// All JSON pointers of a document, of leaves and of what holds them.
+fn pointers(value: &Value, here: &str, out: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(k, v)| pointers(v, &format!("{here}/{k}"), out)),
+        Value::Array(items) => items.iter().enumerate().for_each(|(i, v)| pointers(v, &format!("{here}/{i}"), out)),
+        _ => {}
+    }
+    out.push(here.to_owned());
+}
+
+/// Values at which readers tend to break.
+fn awkward(choice: u8) -> Value {
+    let values = json!([
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        12,
+        16,
+        255,
+        256,
+        65535,
+        4294967295u32,
+        9007199254740993u64,
+        u64::MAX,
+        i64::MIN,
+        -1,
+        0.5,
+        1e38,
+        -1e38,
+        3e-39,
+        1e300,
+        null,
+        true,
+        "",
+        "SCALAR",
+        "VEC4",
+        "MAT4",
+        "BLEND",
+        [],
+        {},
+        [0],
+        5120,
+        5121,
+        5122,
+        5123,
+        5125,
+        5126,
+        "data:,AAAA",
+        "data:;base64,AAAA",
+    ]);
+    let values = values.as_array().unwrap();
+    values[choice as usize % values.len()].clone()
+}
+
+/// Replaces values of the document, and bytes of its binary chunk.
+#[test]
+fn mutated_documents_never_panic() {
+    let seed = full_document();
+    let text_length = u32::from_le_bytes(*seed[12..].first_chunk().unwrap()) as usize;
+    let document: Value = serde_json::from_slice(&seed[20..20 + text_length]).unwrap();
+    let bin = &seed[28 + text_length..];
+    let mut places = Vec::new();
+    pointers(&document, "", &mut places);
+    let value_edits = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3);
+    let byte_edits = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3);
+    run(20_000, 10, (value_edits, byte_edits), |(value_edits, byte_edits)| {
+        let mut document = document.clone();
+        for (place, choice) in value_edits {
+            // An earlier edit may have removed the place.
+            if let Some(value) = document.pointer_mut(place.get::<String>(&places)) {
+                *value = awkward(choice);
+            }
+        }
+        let mut bin = bin.to_vec();
+        byte_edits.into_iter().for_each(|(place, value)| *place.get_mut(&mut bin) = value);
+        glb(&document, bin)
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn mutated_environments_never_panic(edits in prop::collection::vec((0u8..8, 0.0..1.0f64, any::<u8>()), 1..6)) {
+    fn mutated_environments_never_panic(edits in edits()) {
         let mut bytes = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2 +X 8\n".to_vec();
         bytes.extend([2, 2, 0, 8, 136, 9, 136, 9, 136, 9, 136, 128, 2, 2, 0, 8, 136, 9, 136, 9, 136, 9, 136, 128]);
         prop_assert!(hdr::decode(&bytes).is_ok());

@@ -72,6 +72,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 /// Refuses parsed modules nested so deeply that writing them would need an unreasonable stack.
 pub(crate) fn check_module(label: &str, module: &naga::Module) -> Result<(), ShaderError> {
     check_type_depth(label, module)?;
+    check_push_constants(label, module)?;
     let entries = module.entry_points.iter().map(|e| &e.function);
     for function in module.functions.iter().map(|(_, f)| f).chain(entries) {
         let expressions = function.expressions.len();
@@ -80,6 +81,23 @@ pub(crate) fn check_module(label: &str, module: &naga::Module) -> Result<(), Sha
             return Err(ShaderError::too_large(label, "expressions in one function", expressions as u64, limit));
         }
         check_block_depth(label, &function.body)?;
+    }
+    Ok(())
+}
+
+/// naga's validator counts push constants in 64 slots of four bytes and overflows beyond them, so they are measured
+/// before it runs. Types that cannot be laid out are left to the validator.
+fn check_push_constants(label: &str, module: &naga::Module) -> Result<(), ShaderError> {
+    let mut layouter = naga::proc::Layouter::default();
+    if layouter.update(module.to_ctx()).is_err() {
+        return Ok(());
+    }
+    for (_, variable) in module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::Immediate) {
+        let size = layouter[variable.ty].size;
+        if size > limits::PUSH_CONSTANT_BYTES {
+            let limit = u64::from(limits::PUSH_CONSTANT_BYTES);
+            return Err(ShaderError::too_large(label, "bytes of push constants", u64::from(size), limit));
+        }
     }
     Ok(())
 }

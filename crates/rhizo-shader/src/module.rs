@@ -7,7 +7,7 @@ use crate::reflect::{self, EntryView};
 use crate::source::{Code, Source};
 use crate::{convert, emit, guard, scan, spirv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
-use rhizo_rhi::shader::{ShaderArtifact, ShaderInterface, ShaderStage, ShaderTarget};
+use rhizo_rhi::{ShaderArtifact, ShaderInterface, ShaderStage, ShaderTarget};
 use std::borrow::Cow;
 
 /// A parsed and validated shader module.
@@ -316,5 +316,20 @@ fn validation_error(label: &str, text: &str, e: &naga::WithSpan<ValidationError>
     if text.is_empty() {
         return error;
     }
-    error.at(text, &labels(e.spans().map(|(span, text)| (*span, text.as_str()))))
+    let mut places = labels(e.spans().map(|(span, text)| (*span, text.as_str())));
+    if let (true, ValidationError::EntryPoint { name, .. }) = (places.is_empty(), e.as_inner()) {
+        places.extend(entry_place(text, name));
+    }
+    error.at(text, &places)
+}
+
+/// Where an entry point is declared, for errors that carry no place. A plain search: a wrong hit (in a comment) costs
+/// nothing but a misleading line.
+fn entry_place(text: &str, name: &str) -> Option<Label> {
+    let mut words = text.match_indices(name).filter(|(at, _)| {
+        let before = text[..*at].trim_end();
+        let is_end = !text[at + name.len()..].starts_with(|c: char| c == '_' || c.is_alphanumeric());
+        is_end && before.len() < *at && (before.ends_with("fn") || before.ends_with("void"))
+    });
+    words.next().map(|(at, _)| Label { span: at..at + name.len(), text: "in this entry point".into() })
 }

@@ -2,10 +2,9 @@
 
 use crate::convert;
 use crate::error::ShaderError;
-use crate::guard::limits;
 use naga::valid::FunctionInfo;
 use naga::{AddressSpace, ArraySize, GlobalVariable, Handle, ImageClass, Module, StorageAccess, Type, TypeInner};
-use rhizo_rhi::shader::{BindingKind, SampleType, ShaderBinding, ShaderInterface, ShaderStage, ShaderVariable};
+use rhizo_rhi::{BindingKind, SampleType, ShaderBinding, ShaderInterface, ShaderStage, ShaderVariable};
 
 /// Group-shared variables start at multiples of this many bytes on every API.
 const SHARED_ALIGNMENT: u32 = 16;
@@ -36,7 +35,7 @@ pub(crate) fn interface(view: &EntryView<'_>) -> Result<ShaderInterface, ShaderE
                 let size = size.next_multiple_of(SHARED_ALIGNMENT);
                 out.group_shared_size = out.group_shared_size.saturating_add(size);
             }
-            AddressSpace::Immediate => out.push_constant_size = push_constant_size(view.label, size)?,
+            AddressSpace::Immediate => out.push_constant_size = size,
             AddressSpace::Uniform | AddressSpace::Storage { .. } | AddressSpace::Handle => {
                 out.bindings.push(binding(view, variable, &layouter)?);
             }
@@ -55,14 +54,6 @@ pub(crate) fn interface(view: &EntryView<'_>) -> Result<ShaderInterface, ShaderE
         out.group_size = view.entry.workgroup_size;
     }
     Ok(out)
-}
-
-fn push_constant_size(label: &str, size: u32) -> Result<u32, ShaderError> {
-    if size > limits::PUSH_CONSTANT_BYTES {
-        let limit = u64::from(limits::PUSH_CONSTANT_BYTES);
-        return Err(ShaderError::too_large(label, "bytes of push constants", u64::from(size), limit));
-    }
-    Ok(size)
 }
 
 fn check_unique(label: &str, sorted: &[ShaderBinding]) -> Result<(), ShaderError> {

@@ -279,6 +279,9 @@ impl Builder<'_, '_> {
             if std::mem::replace(&mut self.scene.nodes[i].in_scene, true) {
                 continue;
             }
+            if !self.scene.nodes[i].world.is_finite() {
+                return Err(Fault::value(&contents[i].path, "the node's world matrix is not finite"));
+            }
             if let Some(mesh) = contents[i].mesh {
                 self.place(i, mesh, &contents[i])?;
             }

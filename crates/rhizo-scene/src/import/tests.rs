@@ -80,7 +80,7 @@ fn only_primitive(scene: &Scene) -> &Primitive {
 }
 
 /// A document that shows one primitive.
-fn showing(primitive: Value) -> Value {
+fn showing(primitive: &Value) -> Value {
     json!({"scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}], "meshes": [{"primitives": [primitive]}]})
 }
 
@@ -97,7 +97,7 @@ fn mask_material_and_texture_transform() {
     let mut bin = Bin::default();
     let position = bin.triangle();
     let png = bin.view(&tiny_png());
-    let mut document = showing(json!({"attributes": {"POSITION": position}, "material": 0}));
+    let mut document = showing(&json!({"attributes": {"POSITION": position}, "material": 0}));
     document["images"] = json!([{"bufferView": png, "mimeType": "image/png"}]);
     document["textures"] = json!([{"source": 0}]);
     let transform =
@@ -134,11 +134,11 @@ fn sparse_positions_replace_zeros() {
     let values = bin.view(&values);
     let sparse = |count: usize| json!({"count": count, "indices": {"bufferView": indices, "componentType": 5121}, "values": {"bufferView": values}});
     bin.accessors.push(json!({"componentType": 5126, "type": "VEC3", "count": 3, "sparse": sparse(2)}));
-    let scene = bin.import(&showing(json!({"attributes": {"POSITION": 0}}))).unwrap();
+    let scene = bin.import(&showing(&json!({"attributes": {"POSITION": 0}}))).unwrap();
     assert_eq!(only_primitive(&scene).positions, [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]);
     // Index 2 names no element of two.
     bin.accessors[0]["count"] = 2.into();
-    let error = bin.import(&showing(json!({"attributes": {"POSITION": 0}}))).unwrap_err();
+    let error = bin.import(&showing(&json!({"attributes": {"POSITION": 0}}))).unwrap_err();
     assert_eq!(error.json_path, "/accessors/0/sparse/indices");
     assert!(matches!(*error.reason, Reason::Range(_)), "{error}");
 }
@@ -163,7 +163,7 @@ fn strips_loops_and_fans_become_lists() {
 fn strip_in_a_file_faces_one_way() {
     let mut bin = Bin::default();
     let position = bin.floats("VEC3", 3, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
-    let scene = bin.import(&showing(json!({"attributes": {"POSITION": position}, "mode": 5}))).unwrap();
+    let scene = bin.import(&showing(&json!({"attributes": {"POSITION": position}, "mode": 5}))).unwrap();
     let p = only_primitive(&scene);
     assert_eq!((p.indices.len(), p.positions.len()), (6, 6), "flat-shaded corners are not shared");
     assert!(p.normals.iter().all(|n| *n == [0.0, 0.0, 1.0]), "{:?}", p.normals);
@@ -173,7 +173,7 @@ fn strip_in_a_file_faces_one_way() {
 fn points_and_lines_have_no_normals() {
     let mut bin = Bin::default();
     let position = bin.triangle();
-    let scene = bin.import(&showing(json!({"attributes": {"POSITION": position}, "mode": 0}))).unwrap();
+    let scene = bin.import(&showing(&json!({"attributes": {"POSITION": position}, "mode": 0}))).unwrap();
     let p = only_primitive(&scene);
     assert_eq!((p.topology, p.normals.len(), p.positions.len()), (Topology::Points, 0, 3));
 }
@@ -182,7 +182,7 @@ fn points_and_lines_have_no_normals() {
 fn negative_scale_is_mirrored() {
     let mut bin = Bin::default();
     let position = bin.triangle();
-    let mut document = showing(json!({"attributes": {"POSITION": position}}));
+    let mut document = showing(&json!({"attributes": {"POSITION": position}}));
     document["nodes"] =
         json!([{"mesh": 0, "scale": [-2.0, 1.0, 1.0], "children": [1]}, {"mesh": 0, "scale": [1.0, -1.0, 1.0]}]);
     let scene = bin.import(&document).unwrap();
@@ -200,7 +200,7 @@ fn morph_weights_are_baked() {
     let mut bin = Bin::default();
     let base = bin.triangle();
     let up = bin.floats("VEC3", 3, &[0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
-    let mut document = showing(json!({"attributes": {"POSITION": base}, "targets": [{"POSITION": up}]}));
+    let mut document = showing(&json!({"attributes": {"POSITION": base}, "targets": [{"POSITION": up}]}));
     document["meshes"][0]["weights"] = json!([0.5]);
     document["nodes"] = json!([{"mesh": 0}, {"mesh": 0, "weights": [2.0]}, {"mesh": 0}]);
     document["scenes"] = json!([{"nodes": [0, 1, 2]}]);
@@ -226,7 +226,7 @@ fn skinned(bin: &mut Bin) -> Value {
     down[16 + 13] = -1.0; // The second joint was bound one unit up.
     let inverse_bind = bin.floats("MAT4", 16, &down);
     let attributes = json!({"POSITION": position, "JOINTS_0": joints, "WEIGHTS_0": weights});
-    let mut document = showing(json!({"attributes": attributes}));
+    let mut document = showing(&json!({"attributes": attributes}));
     let half_turn = [0.0, 0.0, 1.0, 0.0];
     document["nodes"] = json!([
         {"mesh": 0, "skin": 0, "translation": [100.0, 0.0, 0.0]},
@@ -270,13 +270,13 @@ fn colours_and_normalised_integers() {
     let position = bin.triangle();
     let rgb = json!({"componentType": 5121, "type": "VEC3", "count": 3, "normalized": true});
     let color = bin.accessor(&[255, 0, 51, 0, 255, 0, 0, 0, 255], rgb);
-    let scene = bin.import(&showing(json!({"attributes": {"POSITION": position, "COLOR_0": color}}))).unwrap();
+    let scene = bin.import(&showing(&json!({"attributes": {"POSITION": position, "COLOR_0": color}}))).unwrap();
     assert_eq!(only_primitive(&scene).colors[0], [1.0, 0.0, 0.2, 1.0]);
     assert_eq!(only_primitive(&scene).interleaved()[1].color, [0.0, 1.0, 0.0, 1.0]);
     // Quantised positions: legal only with the extension; -128 and -127 are both -1.
     let quantised = json!({"componentType": 5120, "type": "VEC3", "count": 3, "normalized": true});
     let position = bin.accessor(&[128, 0, 0, 127, 0, 0, 129, 127, 0], quantised);
-    let mut document = showing(json!({"attributes": {"POSITION": position}}));
+    let mut document = showing(&json!({"attributes": {"POSITION": position}}));
     let error = bin.import(&document).unwrap_err();
     assert_eq!(error.json_path, "/meshes/0/primitives/0/attributes/POSITION");
     document["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
@@ -290,7 +290,7 @@ fn indices_are_checked() {
     let mut bin = Bin::default();
     let position = bin.triangle();
     let indices = bin.accessor(&[0, 0, 1, 0, 3, 0], json!({"componentType": 5123, "type": "SCALAR", "count": 3}));
-    let error = bin.import(&showing(json!({"attributes": {"POSITION": position}, "indices": indices}))).unwrap_err();
+    let error = bin.import(&showing(&json!({"attributes": {"POSITION": position}, "indices": indices}))).unwrap_err();
     assert_eq!(error.to_string(), "<memory> at /accessors/1: out of range: index 2 is 3, but there are 3 vertices");
 }
 
@@ -298,7 +298,7 @@ fn indices_are_checked() {
 fn not_a_number_is_refused() {
     let mut bin = Bin::default();
     let position = bin.floats("VEC3", 3, &[0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0, 0.0, 1.0, 0.0]);
-    let error = bin.import(&showing(json!({"attributes": {"POSITION": position}}))).unwrap_err();
+    let error = bin.import(&showing(&json!({"attributes": {"POSITION": position}}))).unwrap_err();
     assert!(error.to_string().contains("element 1 is not a finite number"), "{error}");
 }
 
@@ -308,7 +308,7 @@ fn missing_tangents_are_generated_for_normal_maps() {
     let position = bin.triangle();
     let uv = bin.floats("VEC2", 2, &[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
     let png = bin.view(&tiny_png());
-    let mut document = showing(json!({"attributes": {"POSITION": position, "TEXCOORD_0": uv}, "material": 0}));
+    let mut document = showing(&json!({"attributes": {"POSITION": position, "TEXCOORD_0": uv}, "material": 0}));
     document["images"] = json!([{"bufferView": png}]);
     document["textures"] = json!([{"source": 0}]);
     document["materials"] = json!([{"normalTexture": {"index": 0, "scale": 0.5}}]);
@@ -347,7 +347,9 @@ fn cameras_and_lights_stand_at_their_nodes() {
         "extensionsRequired": ["KHR_lights_punctual"], "extensionsUsed": ["KHR_lights_punctual"],
     });
     let scene = import_slice(document.to_string().as_bytes(), None, &Limits::default()).unwrap();
-    assert_eq!(scene.nodes[1].light, Some(0));
+    let lights = scene.placed_lights();
+    assert_eq!((lights.len(), lights[0].light), (1, 0));
+    assert_eq!((lights[0].position, lights[0].direction), (Vec3::new(0.0, 0.0, 7.0), Vec3::NEG_Z));
     for choice in ["auto", "front", "0"] {
         let view = scene.view(&choice.parse().unwrap()).unwrap();
         assert_eq!(view.eye(), Vec3::new(0.0, 0.0, 7.0));
@@ -370,6 +372,14 @@ fn hierarchies_that_are_no_trees_are_refused() {
     assert_eq!(error.json_path, "/nodes/1/children/0");
     let error = error_of(&json!({"asset": asset, "nodes": [{"children": [0]}]}));
     assert_eq!(error.json_path, "/nodes/0");
+}
+
+#[test]
+fn transforms_that_overflow_are_refused() {
+    let node = json!({"scale": [1e30, 1e30, 1e30]});
+    let nodes = json!([{"scale": [1e30, 1.0, 1.0], "children": [1]}, node]);
+    let error = error_of(&json!({"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": nodes}));
+    assert_eq!(error.to_string(), "<memory> at /nodes/1: the node's world matrix is not finite");
 }
 
 #[test]
@@ -398,11 +408,11 @@ fn claims_are_checked_before_memory_is_taken() {
     bin.view(&[0; 4]);
     // No bufferView: zeros, as many as the file likes to claim.
     bin.accessors.push(json!({"componentType": 5126, "type": "VEC3", "count": 1u64 << 50}));
-    let error = bin.import(&showing(json!({"attributes": {"POSITION": 0}}))).unwrap_err();
+    let error = bin.import(&showing(&json!({"attributes": {"POSITION": 0}}))).unwrap_err();
     assert_eq!(limit_of(&error), "the number of vertices");
     bin.accessors[0]["count"] = (1 << 27).into();
     let limits = Limits { max_total_bytes: 1 << 20, ..Limits::default() };
-    let file = bin.file(&showing(json!({"attributes": {"POSITION": 0}})));
+    let file = bin.file(&showing(&json!({"attributes": {"POSITION": 0}})));
     assert_eq!(limit_of(&import_slice(&file, None, &limits).unwrap_err()), "the bytes in memory");
     let many = json!({"asset": {"version": "2.0"}, "nodes": [{}, {}, {}]}).to_string();
     let limits = Limits { max_nodes: 2, ..Limits::default() };

@@ -30,6 +30,8 @@ pub(super) struct Emitted {
     pub barriers: Vec<Barrier>,
     pub submissions: Vec<Submission>,
     pub end_states: Vec<EndState>,
+    /// Parallel to the graph's accesses.
+    pub layouts: Vec<Layout>,
 }
 
 /// What is known of a cell between two passes.
@@ -78,6 +80,8 @@ struct Sync<'a> {
     batch: u32,
     scratch: Vec<(Rect, Need)>,
     deferred: Vec<(Use, Rect, Need)>,
+    /// Per resource the last pass whose overlapping reads were given a layout, and that layout.
+    shared: Vec<(u32, Layout)>,
 }
 
 pub(super) fn synchronise(graph: &Graph, work: &Work, live: &Live, order: &[u32], placement: &Placement) -> Emitted {
@@ -92,7 +96,9 @@ pub(super) fn synchronise(graph: &Graph, work: &Work, live: &Live, order: &[u32]
         batch: 0,
         scratch: Vec::new(),
         deferred: Vec::new(),
+        shared: Vec::new(),
     };
+    sync.out.layouts = work.uses.iter().map(|item| item.layout).collect();
     sync.out.barriers.reserve(work.uses.len());
     for (position, pass) in order.iter().enumerate() {
         sync.pass(narrow(position), *pass, live);
@@ -145,12 +151,14 @@ impl Sync<'_> {
         let (graph, work) = (self.graph, self.work);
         let first = graph.passes[pass as usize].first_access;
         let uses = work.pass_uses(graph, pass);
-        for item in uses {
+        for (offset, item) in uses.iter().enumerate() {
             let life = &self.placement.lives[item.resource as usize];
             if life.first == position && life.previous != NO_INDEX {
                 self.take_over(item, life.previous);
             }
-            self.access(item, pass, position);
+            let item = Use { layout: self.choose_layout(item, uses, pass), ..*item };
+            self.out.layouts[first as usize + offset] = item.layout;
+            self.access(&item, pass, position);
         }
         self.close_batch();
         let attachments = narrow(self.out.attachments.len());
@@ -161,6 +169,45 @@ impl Sync<'_> {
         self.steps.push(Step::Pass(narrow(self.out.passes.len())));
         let attachments = attachments..narrow(self.out.attachments.len());
         self.out.passes.push(PlanPass { pass, queue: 0, submission: 0, attachments });
+    }
+
+    /// The layout for an access: the one its cells are in where that is legal and no barrier is due anyway, else the
+    /// preferred one. Overlapping reads of a pass decide together.
+    fn choose_layout(&mut self, item: &Use, uses: &[Use], pass: u32) -> Layout {
+        if item.legal == 0 {
+            return item.layout;
+        }
+        if !item.has(flag::SHARED) {
+            return self.stays(item).unwrap_or(item.layout);
+        }
+        self.shared.resize(self.graph.resources.len(), (NO_INDEX, Layout::Undefined));
+        let (decided, layout) = self.shared[item.resource as usize];
+        if decided == pass {
+            return layout;
+        }
+        let group = uses.iter().filter(|other| other.resource == item.resource && other.has(flag::SHARED));
+        let mut layouts = group.map(|other| self.stays(other));
+        let first = layouts.next().flatten();
+        let layout = first.filter(|_| layouts.all(|other| other == first)).unwrap_or(item.layout);
+        self.shared[item.resource as usize] = (pass, layout);
+        layout
+    }
+
+    /// The layout that all cells of an access are in, if it is legal for it and the access needs no barrier there.
+    fn stays(&self, item: &Use) -> Option<Layout> {
+        let work = self.work;
+        let grid = &work.grids[item.resource as usize];
+        let first = grid.index(item.rect.aspects[0], item.rect.mips[0], item.rect.layers[0]);
+        let layout = self.cells[first].layout;
+        if layout == item.layout || item.legal & (1 << layout as u16) == 0 {
+            return (layout == item.layout).then_some(layout);
+        }
+        let due = |cell: &Cell| {
+            let unseen = !cell.write.stages.is_empty() && cell.barrier == NO_INDEX;
+            unseen || (item.has(flag::WRITES) && !self.pending(cell).stages.is_empty())
+        };
+        let moves = work.any_cell(item, |cell| self.cells[cell].layout != layout || due(&self.cells[cell]));
+        (!moves).then_some(layout)
     }
 
     /// The first use of a transient whose slot another had: all its cells wait for that one's last uses.
@@ -225,8 +272,7 @@ impl Sync<'_> {
             until: if cell.untouched { 0 } else { position },
         };
         if item.layout != cell.layout && item.legal != 0 {
-            // A replacing write has no use for the old contents.
-            need.old = if writes && !reads { Layout::Undefined } else { cell.layout };
+            need.old = if self.drops_contents(item, reads, writes) { Layout::Undefined } else { cell.layout };
             need.hazard = self.hazard(&cell, item.resource, reads, writes, true);
             return Some(need);
         }
@@ -246,6 +292,13 @@ impl Sync<'_> {
         need.order_only = !cell.dirty && !cell.reads.stages.is_empty();
         need.until = cell.read_at;
         (!pending.stages.is_empty()).then_some(need)
+    }
+
+    /// A replacing write has no use for old contents. Objects that outlive the frame keep their layout in sight unless
+    /// they are cleared as attachments, where it pays: there a wrong declaration should cost no contents.
+    fn drops_contents(&self, item: &Use, reads: bool, writes: bool) -> bool {
+        let transient = self.graph.resources[item.resource as usize].lifetime == Lifetime::Transient;
+        writes && !reads && (transient || item.has(flag::ATTACHMENT))
     }
 
     /// What an access that conflicts must wait for: the reads since the last write, else that write, else the work
@@ -387,7 +440,7 @@ impl Sync<'_> {
             store: store(0),
             stencil_store: store(u8::from(split)),
             aspects: self.work.aspects(item.resource, desc, item.rect.aspects),
-            layout: item.layout,
+            layout: self.out.layouts[access],
         });
     }
 

@@ -150,10 +150,14 @@ impl Resolved<'_> {
 
 type Prepare<'f> = Box<dyn FnOnce(&Device, &Resolved<'_>) -> Result<()> + Send + 'f>;
 
+type Raster<'f> = Box<dyn FnOnce(&mut RasterPass<'_>, &Resolved<'_>) -> Result<()> + Send + 'f>;
+type Compute<'f> = Box<dyn FnOnce(&mut ComputePass<'_>, &Resolved<'_>) -> Result<()> + Send + 'f>;
+type Transfer<'f> = Box<dyn FnOnce(&mut TransferPass<'_>, &Resolved<'_>) -> Result<()> + Send + 'f>;
+
 enum Execute<'f> {
-    Raster(Box<dyn FnOnce(&mut RasterPass<'_>, &Resolved<'_>) -> Result<()> + Send + 'f>),
-    Compute(Box<dyn FnOnce(&mut ComputePass<'_>, &Resolved<'_>) -> Result<()> + Send + 'f>),
-    Transfer(Box<dyn FnOnce(&mut TransferPass<'_>, &Resolved<'_>) -> Result<()> + Send + 'f>),
+    Raster(Raster<'f>),
+    Compute(Compute<'f>),
+    Transfer(Transfer<'f>),
 }
 
 #[derive(Default)]
@@ -357,7 +361,7 @@ impl Runner {
                         after: barrier.after,
                         after_layout: *to,
                         queues: None,
-                    })
+                    });
                 }
                 (BarrierRange::Buffer(range), Some(Bound::Buffer(buffer))) => {
                     buffers.push(BufferBarrier { buffer, range: *range, before, after: barrier.after, queues: None });

@@ -83,15 +83,12 @@ const DRAW_MIRRORED: u32 = 2u;
 struct Draw {
     // The first three rows of the mesh-to-world matrix.
     world: array<vec4f, 3>,
-    // The rows of the matrix for normals, up to a positive factor; w of the first is `flags` as bits.
+    // The rows of the matrix for normals, up to a positive factor.
     normal: array<vec4f, 3>,
+    flags: u32,
 }
 
 var<immediate> draw: Draw;
-
-fn draw_flags() -> u32 {
-    return bitcast<u32>(draw.normal[0].w);
-}
 
 fn to_world(position: vec3f) -> vec3f {
     let p = vec4f(position, 1.0);

@@ -35,7 +35,7 @@ fn vertex(in: VertexIn) -> Surface {
         dot(draw.world[2].xyz, in.tangent.xyz),
     );
     // A mirrored instance turns the cross product of normal and tangent around.
-    let mirrored = select(1.0, -1.0, (draw_flags() & DRAW_MIRRORED) != 0u);
+    let mirrored = select(1.0, -1.0, (draw.flags & DRAW_MIRRORED) != 0u);
     out.tangent = vec4f(tangent, in.tangent.w * mirrored);
     out.uv = vec4f(in.uv0, in.uv1);
     out.color = in.color;
@@ -316,7 +316,7 @@ fn fragment(in: Surface, @builtin(front_facing) front: bool) -> @location(0) vec
     let emission = emission_of(in);
     let occlusion = occlusion_of(in);
     var alpha = select(1.0, base.a, has(BLEND));
-    if has(UNLIT) || (draw_flags() & DRAW_UNLIT) != 0u {
+    if has(UNLIT) || (draw.flags & DRAW_UNLIT) != 0u {
         if has(MASK) && base.a < material.alpha_cutoff {
             discard;
         }

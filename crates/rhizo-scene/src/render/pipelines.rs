@@ -190,7 +190,7 @@ impl Pipelines {
                 fragment: (variant.coverage == Coverage::Masked).then_some(&shaders.shadow_mask),
                 buffers: &BUFFERS,
                 // Thin and open surfaces cast shadows from both sides.
-                state: RenderState { cull: CullMode::None, depth: Some(depth), ..variant.state() },
+                state: RenderState { cull: CullMode::None, depth: Some(depth), targets: &[], ..variant.state() },
                 targets: AttachmentFormats { depth_stencil: Some(DEPTH_FORMAT), ..AttachmentFormats::default() },
                 cache: None,
             })

@@ -20,7 +20,7 @@ use crate::plan::{Attachment, Barrier, BarrierRange, EndState, Hazard, NO_INDEX,
 mod execution;
 mod ranges;
 
-use execution::Execution;
+use execution::{Batch, Execution};
 
 /// What this phase produces.
 #[derive(Default)]
@@ -50,8 +50,8 @@ struct Cell {
     barrier: u32,
     /// The pass of the last access.
     source: u32,
-    /// The position in the order of the last read.
-    read_at: u32,
+    /// One more than the position in the order of the last access; 0: before the frame.
+    last_at: u32,
 }
 
 /// A change of one cell that needs a barrier; equal neighbours become one barrier.
@@ -64,7 +64,7 @@ struct Need {
     source: u32,
     /// Execution order alone, where nothing was written: needless if other barriers order it.
     order_only: bool,
-    /// The position of the last access it waits for.
+    /// One more than the position of the last access it waits for; 0: before the frame.
     until: u32,
 }
 
@@ -131,7 +131,7 @@ fn initial_cells(graph: &Graph, work: &Work) -> Vec<Cell> {
             reads: Scope::NONE,
             barrier: NO_INDEX,
             source: NO_INDEX,
-            read_at: 0,
+            last_at: 0,
         };
         if let Some(state) = &decl.initial {
             let scope = state_scope(state);
@@ -139,7 +139,7 @@ fn initial_cells(graph: &Graph, work: &Work) -> Vec<Cell> {
             // Stages without accesses hold everybody back: it is not said that they only read.
             let reads_only = !scope.access.is_empty() && !scope.access.writes();
             *(if reads_only { &mut cell.reads } else { &mut cell.write }) = scope;
-            cell.dirty = !scope.stages.is_empty() && !reads_only;
+            cell.dirty = scope.access.writes();
         }
         cells.resize(cells.len() + usize::try_from(grid.whole().count()).unwrap_or(0), cell);
     }
@@ -202,9 +202,10 @@ impl Sync<'_> {
         if layout == item.layout || item.legal & (1 << layout as u16) == 0 {
             return (layout == item.layout).then_some(layout);
         }
+        // Mere order is no reason to move: another barrier may give it.
         let due = |cell: &Cell| {
             let unseen = !cell.write.stages.is_empty() && cell.barrier == NO_INDEX;
-            unseen || (item.has(flag::WRITES) && !self.pending(cell).stages.is_empty())
+            cell.dirty && (unseen || (item.has(flag::WRITES) && !self.pending(cell).stages.is_empty()))
         };
         let moves = work.any_cell(item, |cell| self.cells[cell].layout != layout || due(&self.cells[cell]));
         (!moves).then_some(layout)
@@ -239,16 +240,14 @@ impl Sync<'_> {
     fn access(&mut self, item: &Use, pass: u32, position: u32) {
         if self.work.grids[item.resource as usize].whole().count() == 1 {
             let cell = self.work.grids[item.resource as usize].base as usize;
-            if let Some(need) = self.need(cell, item, position) {
+            if let Some(need) = self.need(cell, item) {
                 self.emit(item, &item.rect, &need);
             }
             self.advance(cell, item, pass, position);
             return;
         }
         let mut found = std::mem::take(&mut self.scratch);
-        ranges::collect(&self.work.grids[item.resource as usize], &item.rect, &mut found, |cell| {
-            self.need(cell, item, position)
-        });
+        ranges::collect(&self.work.grids[item.resource as usize], &item.rect, &mut found, |cell| self.need(cell, item));
         for (rect, need) in found.drain(..) {
             self.emit(item, &rect, &need);
         }
@@ -258,7 +257,7 @@ impl Sync<'_> {
     }
 
     /// What a cell needs before this access; widens an earlier barrier instead where that is enough.
-    fn need(&mut self, index: usize, item: &Use, position: u32) -> Option<Need> {
+    fn need(&mut self, index: usize, item: &Use) -> Option<Need> {
         let cell = self.cells[index];
         let (reads, writes) = (item.has(flag::READS), item.has(flag::WRITES));
         let pending = self.pending(&cell);
@@ -269,7 +268,7 @@ impl Sync<'_> {
             hazard: Hazard::Layout,
             source: cell.source,
             order_only: false,
-            until: if cell.untouched { 0 } else { position },
+            until: cell.last_at,
         };
         if item.layout != cell.layout && item.legal != 0 {
             need.old = if self.drops_contents(item, reads, writes) { Layout::Undefined } else { cell.layout };
@@ -286,11 +285,13 @@ impl Sync<'_> {
             self.widen(cell.barrier, item.scope);
             return None;
         }
+        // Nothing to make available, or nobody to make it visible to.
+        need.order_only = !cell.dirty || item.scope.access.is_empty();
         if !writes {
+            need.before = cell.write;
+            need.until = if cell.dirty { cell.last_at } else { 0 };
             return (!cell.write.stages.is_empty()).then_some(need);
         }
-        need.order_only = !cell.dirty && !cell.reads.stages.is_empty();
-        need.until = cell.read_at;
         (!pending.stages.is_empty()).then_some(need)
     }
 
@@ -389,6 +390,7 @@ impl Sync<'_> {
             return;
         }
         cell.source = pass;
+        cell.last_at = position + 1;
         if item.has(flag::WRITES) {
             cell.write = item.scope;
             cell.reads = Scope::NONE;
@@ -397,33 +399,63 @@ impl Sync<'_> {
         } else {
             cell.reads.stages |= item.scope.stages;
             cell.reads.access |= item.scope.access;
-            cell.read_at = position;
         }
     }
 
-    /// Adds the barriers that only order execution, where those of the batch and earlier ones do not, and ends it.
+    /// Ends the batch: adds the barriers that only order execution, where nothing else does.
     fn close_batch(&mut self) {
-        let mut deferred = std::mem::take(&mut self.deferred);
-        if !deferred.is_empty() {
-            // The widest first: a narrower one is then often covered.
-            deferred.sort_by_key(|(item, _, need)| {
-                std::cmp::Reverse(need.before.stages.bits().count_ones() * item.scope.stages.bits().count_ones())
-            });
+        if !self.deferred.is_empty() {
+            let mut deferred = std::mem::take(&mut self.deferred);
             self.execution.catch_up(&self.steps, &self.out.barriers);
-            for (item, rect, need) in deferred.drain(..) {
-                let batch = &self.out.barriers[self.batch as usize..];
-                if !self.execution.ordered(batch, need.before.stages, item.scope.stages, need.until) {
-                    // The cells have moved on to the write already; nothing but the barrier is missing.
-                    self.push(&item, &rect, &need);
-                }
+            for (item, rect, need) in self.unordered(&mut deferred) {
+                // The cells have moved on to the access already; nothing but the barrier is missing.
+                self.push(&item, &rect, &need);
             }
+            deferred.clear();
+            self.deferred = deferred;
         }
-        self.deferred = deferred;
         let end = narrow(self.out.barriers.len());
         if end > self.batch {
             self.steps.push(Step::Barriers(self.batch..end));
             self.batch = end;
         }
+    }
+
+    /// Of the needs for mere order those that neither earlier batches, nor this one, nor each other give.
+    fn unordered(&self, deferred: &mut [(Use, Rect, Need)]) -> Vec<(Use, Rect, Need)> {
+        let mut memory = Batch::default();
+        for barrier in &self.out.barriers[self.batch as usize..] {
+            memory.add(barrier.before.stages, barrier.after.stages);
+        }
+        let ordered = |batch: &Batch, (item, _, need): &(Use, Rect, Need)| {
+            self.execution.ordered(batch, need.before.stages, item.scope.stages, need.until)
+        };
+        // The widest first: a narrower one is then often covered.
+        deferred.sort_by_key(|(item, _, need)| {
+            std::cmp::Reverse(need.before.stages.bits().count_ones() * item.scope.stages.bits().count_ones())
+        });
+        let mut kept: Vec<(Use, Rect, Need)> = Vec::new();
+        let mut all = memory;
+        for entry in deferred.iter() {
+            if !ordered(&all, entry) {
+                all.add(entry.2.before.stages, entry.0.scope.stages);
+                kept.push(*entry);
+            }
+        }
+        // Several together may cover an earlier one. Each kept entry added a pair of stages, so there are few.
+        let mut index = 0;
+        while index < kept.len() {
+            let mut others = memory;
+            for (_, entry) in kept.iter().enumerate().filter(|(other, _)| *other != index) {
+                others.add(entry.2.before.stages, entry.0.scope.stages);
+            }
+            if ordered(&others, &kept[index]) {
+                kept.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+        kept
     }
 
     fn attachment(&mut self, item: &Use, access: usize, offset: u32, dead: u8) {

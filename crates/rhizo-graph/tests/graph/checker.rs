@@ -14,6 +14,8 @@ use crate::model::{Access, Cell, Model, row, stages, strings};
 struct Event {
     what: String,
     writes: bool,
+    /// Readers too must be ordered after it, though there is nothing to see.
+    holds: bool,
     transition: bool,
     /// The memory accesses to be made available.
     masks: BTreeSet<String>,
@@ -70,6 +72,7 @@ impl Event {
         Self {
             what: what.to_owned(),
             writes,
+            holds: false,
             transition: false,
             masks: masks.iter().filter(|mask| mask.ends_with("-write")).cloned().collect(),
             after: stages.iter().map(|stage| (stage.clone(), BTreeSet::new())).collect(),
@@ -395,22 +398,7 @@ impl<'a> Checker<'a> {
                 return Err(format!("{place} sees {:?}, not {wanted:?}", state.version));
             }
         }
-        for event in state.events.iter().filter(|event| event.writes || access.writes) {
-            let ordered = event.after.values().all(|after| access.stages.is_subset(after));
-            if !ordered {
-                return Err(format!("{place} is not ordered after {}", event.what));
-            }
-        }
-        if let Some(write) = state.events.iter().rev().find(|event| event.writes) {
-            for stage in &access.stages {
-                for mask in &access.masks {
-                    if !write.visible.contains(&(stage.clone(), mask.clone())) {
-                        return Err(format!("{place}: {} is not visible to {stage} {mask}", write.what));
-                    }
-                }
-            }
-        }
-        Ok(())
+        synchronised(state, &access.stages, &access.masks, access.writes, &place)
     }
 
     /// Outputs keep what was declared; final states are reached.
@@ -426,9 +414,21 @@ impl<'a> Checker<'a> {
                 if (resource.output || !resource.transient) && declared && !state.contents {
                     return Err(format!("{name} {cell:?} has lost its contents at the end"));
                 }
-                let Some(layout) = resource.data["final"]["layout"].as_str().filter(|_| used) else { continue };
-                if state.layout != layout {
+                let last = &resource.data["final"];
+                if !used || !last.is_object() {
+                    continue;
+                }
+                let layout = last["layout"].as_str().unwrap_or("undefined");
+                if resource.texture && state.layout != layout {
                     return Err(format!("{name} {cell:?} ends in {}, not {layout}", state.layout));
+                }
+                if let Some(event) = initial_event(last) {
+                    let masks = strings(&last["access"])
+                        .into_iter()
+                        .flat_map(|kind| [row(&kind).reads, row(&kind).writes].map(str::to_owned));
+                    let stages: BTreeSet<String> = event.after.keys().cloned().collect();
+                    let masks: BTreeSet<String> = masks.filter(|mask| !mask.is_empty()).collect();
+                    synchronised(state, &stages, &masks, event.writes, &format!("after the frame: {name}"))?;
                 }
             }
         }
@@ -460,6 +460,31 @@ impl<'a> Checker<'a> {
     }
 }
 
+/// Everything that conflicts is over, and the last write is visible.
+fn synchronised(
+    state: &State,
+    stages: &BTreeSet<String>,
+    masks: &BTreeSet<String>,
+    writes: bool,
+    place: &str,
+) -> Result<(), String> {
+    for event in state.events.iter().filter(|event| event.writes || event.holds || writes) {
+        let ordered = event.after.values().all(|after| stages.is_subset(after));
+        if !ordered {
+            return Err(format!("{place} is not ordered after {}", event.what));
+        }
+    }
+    let Some(write) = state.events.iter().rev().find(|event| event.writes) else { return Ok(()) };
+    for stage in stages {
+        for mask in masks {
+            if !write.visible.contains(&(stage.clone(), mask.clone())) {
+                return Err(format!("{place}: {} is not visible to {stage} {mask}", write.what));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn initial_event(initial: &Value) -> Option<Event> {
     let named: Vec<String> =
         strings(&initial["stages"]).into_iter().filter(|s| !matches!(s.as_str(), "host" | "present")).collect();
@@ -470,6 +495,7 @@ fn initial_event(initial: &Value) -> Option<Event> {
         masks.extend([row.reads, row.writes].into_iter().filter(|mask| !mask.is_empty()).map(str::to_owned));
     }
     // Stages without accesses need execution order from everybody, and nothing to be flushed.
-    (!named.is_empty())
-        .then(|| Event::new("work before the frame", &stages(&named), &masks, writes || masks.is_empty()))
+    let holds = masks.is_empty();
+    let event = Event::new("work before the frame", &stages(&named), &masks, writes);
+    (!named.is_empty()).then_some(Event { holds, ..event })
 }

@@ -111,11 +111,8 @@ pub(crate) unsafe fn destroy_table_layout(device: &Shared, native: Native) {
 }
 
 pub(crate) fn create_pipeline_layout(device: &Shared, desc: &NativePipelineLayout<'_>) -> Result<Native> {
-    let sets: SmallVec<[vk::DescriptorSetLayout; MAX_TABLES]> = desc
-        .tables
-        .iter()
-        .map(|table| table.map_or(device.empty_layout, |t| vk::Handle::from_raw(t.word)))
-        .collect();
+    let sets: SmallVec<[vk::DescriptorSetLayout; MAX_TABLES]> =
+        desc.tables.iter().map(|table| table.map_or(device.empty_layout, |t| vk::Handle::from_raw(t.word))).collect();
     let ranges: SmallVec<[vk::PushConstantRange; 1]> = desc
         .push
         .iter()
@@ -127,7 +124,8 @@ pub(crate) fn create_pipeline_layout(device: &Shared, desc: &NativePipelineLayou
         .collect();
     let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
     // SAFETY: the set layouts are alive and of this device.
-    let layout = check(unsafe { device.raw.create_pipeline_layout(&info, None) }, "vkCreatePipelineLayout", desc.label)?;
+    let layout =
+        check(unsafe { device.raw.create_pipeline_layout(&info, None) }, "vkCreatePipelineLayout", desc.label)?;
     device.name(layout, desc.label);
     Ok(Native { word: vk::Handle::as_raw(layout), aux: 0 })
 }

@@ -147,10 +147,8 @@ fn create(entry: ash::Entry, desc: &InstanceDesc<'_>, validation: bool) -> Resul
         layers.push(VALIDATION_LAYER.as_ptr());
     }
     let name = CString::new(desc.application.replace('\0', "")).unwrap_or_default();
-    let application = vk::ApplicationInfo::default()
-        .application_name(&name)
-        .engine_name(c"rhizo")
-        .api_version(vk::API_VERSION_1_3);
+    let application =
+        vk::ApplicationInfo::default().application_name(&name).engine_name(c"rhizo").api_version(vk::API_VERSION_1_3);
     let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
     let mut settings = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
     let sink = Box::<Sink>::default();
@@ -191,9 +189,7 @@ fn create_messenger(shared: &InstanceShared) -> Result<(ash::ext::debug_utils::I
 
 fn messenger_info(sink: &Sink) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
     vk::DebugUtilsMessengerCreateInfoEXT::default()
-        .message_severity(
-            vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING,
-        )
+        .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING)
         .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
         .pfn_user_callback(Some(on_message))
         .user_data(std::ptr::from_ref(sink).cast_mut().cast())

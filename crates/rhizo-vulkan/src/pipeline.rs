@@ -226,9 +226,8 @@ pub(crate) fn create_raster(device: &Shared, desc: &NativeRasterPipeline<'_>) ->
         .sample_mask(&mask[..desc.targets.samples.div_ceil(32).max(1) as usize])
         .alpha_to_coverage_enable(desc.state.alpha_to_coverage);
     let depth_stencil = depth_stencil(desc);
-    let blends: SmallVec<[_; MAX_COLORS]> = (0..desc.targets.colors.len())
-        .map(|i| blend(desc.state.targets.get(i).copied().unwrap_or_default()))
-        .collect();
+    let blends: SmallVec<[_; MAX_COLORS]> =
+        (0..desc.targets.colors.len()).map(|i| blend(desc.state.targets.get(i).copied().unwrap_or_default())).collect();
     let color_blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&DYNAMIC);
     let colors: SmallVec<[vk::Format; MAX_COLORS]> =

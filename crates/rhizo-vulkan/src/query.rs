@@ -22,9 +22,7 @@ pub(crate) fn create(device: &Shared, kind: QueryKind, count: u32, label: &str) 
             if device.features.core.pipeline_statistics_query != vk::TRUE {
                 return refused("the device lacks pipelineStatisticsQuery");
             }
-            info = info
-                .query_type(vk::QueryType::PIPELINE_STATISTICS)
-                .pipeline_statistics(convert::statistics(which));
+            info = info.query_type(vk::QueryType::PIPELINE_STATISTICS).pipeline_statistics(convert::statistics(which));
         }
     }
     // SAFETY: the device is alive; a new pool may be reset from the host at once (hostQueryReset is enabled).

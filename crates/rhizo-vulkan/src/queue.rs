@@ -153,11 +153,7 @@ impl Scratch {
 }
 
 /// The value of a binary semaphore is not looked at.
-fn info(
-    semaphore: vk::Semaphore,
-    value: u64,
-    stages: vk::PipelineStageFlags2,
-) -> vk::SemaphoreSubmitInfo<'static> {
+fn info(semaphore: vk::Semaphore, value: u64, stages: vk::PipelineStageFlags2) -> vk::SemaphoreSubmitInfo<'static> {
     vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(stages)
 }
 

@@ -207,11 +207,8 @@ pub(crate) fn format_support(device: &Shared, format: Format) -> FormatSupport {
 }
 
 fn sample_mask(device: &Shared, format: vk::Format, depth: bool) -> u8 {
-    let usage = if depth {
-        vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
-    } else {
-        vk::ImageUsageFlags::COLOR_ATTACHMENT
-    };
+    let usage =
+        if depth { vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT } else { vk::ImageUsageFlags::COLOR_ATTACHMENT };
     // SAFETY: the physical device belongs to the living instance.
     let properties = unsafe {
         device.instance.raw.get_physical_device_image_format_properties(

@@ -27,11 +27,7 @@ impl Allowed {
             stages |= Stages::COMPUTE | Stages::INDIRECT;
         }
         if flags.contains(vk::QueueFlags::GRAPHICS) {
-            stages |= Stages::INDIRECT
-                | Stages::INDEX_INPUT
-                | Stages::VERTEX_INPUT
-                | Stages::VERTEX
-                | Stages::FRAGMENT;
+            stages |= Stages::INDIRECT | Stages::INDEX_INPUT | Stages::VERTEX_INPUT | Stages::VERTEX | Stages::FRAGMENT;
         }
         Self { stages, shading_rate: false }
     }
@@ -104,10 +100,8 @@ fn fragment(access: Access, allowed: Allowed) -> Stage {
     if out.is_empty() { Stage::FRAGMENT_SHADER | Stage::COLOR_ATTACHMENT_OUTPUT | tests } else { out }
 }
 
-const SHADER: Access = Access::CONSTANT_READ
-    .union(Access::SHADER_READ)
-    .union(Access::SHADER_WRITE)
-    .union(Access::ACCEL_STRUCT_READ);
+const SHADER: Access =
+    Access::CONSTANT_READ.union(Access::SHADER_READ).union(Access::SHADER_WRITE).union(Access::ACCEL_STRUCT_READ);
 
 /// The native accesses that the given stages can make.
 fn accesses(access: Access, stages: Stages, allowed: Allowed) -> Flags {

@@ -179,11 +179,9 @@ impl DeviceBackend for Device {
     }
 
     fn signal_semaphore(&self, semaphore: ObjectRef, value: u64) -> Result<()> {
-        let info =
-            vk::SemaphoreSignalInfo::default().semaphore(vk::Handle::from_raw(semaphore.word)).value(value);
+        let info = vk::SemaphoreSignalInfo::default().semaphore(vk::Handle::from_raw(semaphore.word)).value(value);
         // SAFETY: the semaphore is alive and a timeline, and the front let values only grow.
-        unsafe { self.0.raw.signal_semaphore(&info) }
-            .map_err(|e| self.0.note(convert::error(e, "vkSignalSemaphore")))
+        unsafe { self.0.raw.signal_semaphore(&info) }.map_err(|e| self.0.note(convert::error(e, "vkSignalSemaphore")))
     }
 
     fn wait_semaphore(&self, semaphore: ObjectRef, value: u64, timeout_ns: u64) -> Result<bool> {

@@ -121,8 +121,7 @@ fn assemble(
     let (queues, natives) = queues(adapter, &raw, planned, &mut guard)?;
     let empty = vk::DescriptorSetLayoutCreateInfo::default();
     // SAFETY: the device is alive.
-    let empty_layout =
-        made(unsafe { raw.create_descriptor_set_layout(&empty, None) }, "vkCreateDescriptorSetLayout")?;
+    let empty_layout = made(unsafe { raw.create_descriptor_set_layout(&empty, None) }, "vkCreateDescriptorSetLayout")?;
     let (clocks, host_clock) = clocks(instance, adapter, &raw, extensions);
     guard.0 = None;
     Ok(Shared {

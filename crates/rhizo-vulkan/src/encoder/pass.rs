@@ -43,10 +43,7 @@ fn flipped(v: &Viewport) -> vk::Viewport {
 
 fn rect(area: [u32; 4]) -> vk::Rect2D {
     let [x, y, width, height] = area;
-    vk::Rect2D {
-        offset: vk::Offset2D { x: x as i32, y: y as i32 },
-        extent: vk::Extent2D { width, height },
-    }
+    vk::Rect2D { offset: vk::Offset2D { x: x as i32, y: y as i32 }, extent: vk::Extent2D { width, height } }
 }
 
 fn store_op(store: StoreOp) -> vk::AttachmentStoreOp {
@@ -99,9 +96,7 @@ fn part(
 }
 
 /// Depth and stencil attachments; each in the layout of both where they agree, else in its own.
-fn depth_stencil(
-    a: &DepthStencilAttachmentRef,
-) -> [Option<vk::RenderingAttachmentInfo<'static>>; 2] {
+fn depth_stencil(a: &DepthStencilAttachmentRef) -> [Option<vk::RenderingAttachmentInfo<'static>>; 2] {
     let split = matches!((a.depth, a.stencil), (Some((.., d)), Some((.., s))) if d != s);
     let aspects = |own| if split { own } else { a.format.aspects() };
     [

@@ -97,8 +97,8 @@ pub enum ShaderPayload {
         /// For each binding: (group, binding, kind, name of the uniform block, buffer block or sampler). A sampled
         /// texture lists its combined sampler uniform here, with the sampler binding it is used with.
         names: Vec<GlslBinding>,
-        /// Name of the uniform that carries push constants, if the shader has any.
-        push_constants: Option<String>,
+        /// The uniforms that carry push constants, in order of their offsets; empty if the shader has none.
+        push_constants: Vec<GlslPushConstant>,
     },
 }
 
@@ -111,6 +111,26 @@ pub struct GlslBinding {
     pub sampler: Option<(u32, u32)>,
     /// The GLSL name.
     pub name: String,
+    /// The slot fixed in the source by `layout(binding = n)`: storage buffers and storage textures have one, because
+    /// GLSL ES cannot assign theirs by name. Slots count from 0 for each of the two kinds. The rest is assigned by name.
+    pub slot: Option<u32>,
+}
+
+/// One scalar, vector or matrix of the push constants of a GLSL ES program: a plain uniform.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GlslPushConstant {
+    /// Name to look the uniform's location up by, e.g. `_immediates_binding_vs.model` or `….lights[2]`.
+    pub name: String,
+    /// Byte offset inside the push constants.
+    pub offset: u32,
+    /// Columns of a matrix, else 1.
+    pub columns: u8,
+    /// Components of a scalar, vector or matrix column.
+    pub rows: u8,
+    /// Bytes from one column to the next: 16 for three and four rows of 32-bit scalars, else 8.
+    pub column_stride: u8,
+    /// Scalar class.
+    pub scalar: ScalarClass,
 }
 
 /// A shader that has been validated: the only thing safe code can make a [`crate::Function`] from.

@@ -1,8 +1,8 @@
 //! naga's words in ours.
 
 use naga::StorageFormat as N;
-use rhizo_rhi::format::Format;
-use rhizo_rhi::shader::{ScalarClass, ShaderStage, ViewDimension};
+use rhizo_rhi::Format;
+use rhizo_rhi::{ScalarClass, ShaderStage, ViewDimension};
 
 /// The stage, if it is one whose interface can be stated.
 pub(crate) const fn stage(stage: naga::ShaderStage) -> Option<ShaderStage> {

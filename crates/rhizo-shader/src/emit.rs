@@ -8,7 +8,7 @@ use crate::reflect::EntryView;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
-use rhizo_rhi::shader::{ShaderInterface, ShaderPayload, ShaderTarget};
+use rhizo_rhi::{ShaderInterface, ShaderPayload, ShaderTarget};
 
 /// What is not in the module itself.
 pub(crate) struct Options {

@@ -1,6 +1,6 @@
 //! Pipeline layouts derived from what shaders use.
 
-use rhizo_rhi::shader::{BindingKind, ShaderArtifact, ShaderBinding, ShaderStages};
+use rhizo_rhi::{BindingKind, ShaderArtifact, ShaderBinding, ShaderStages};
 use std::fmt;
 
 /// Groups of a layout: WebGPU and SwiftShader have four.

@@ -1,8 +1,8 @@
 //! Shaders in, each backend's language out: WGSL, Vulkan GLSL and SPIR-V are parsed and validated by naga, then written
-//! as SPIR-V, WGSL or GLSL ES together with a reflected [`ShaderInterface`](rhizo_rhi::shader::ShaderInterface).
+//! as SPIR-V, WGSL or GLSL ES together with a reflected [`ShaderInterface`](rhizo_rhi::ShaderInterface).
 //!
 //! ```
-//! use rhizo_rhi::shader::ShaderTarget;
+//! use rhizo_rhi::ShaderTarget;
 //! use rhizo_shader::{Module, Source};
 //!
 //! let source = Source::wgsl("fill", "@compute @workgroup_size(64) fn main() {}");

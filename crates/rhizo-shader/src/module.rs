@@ -7,7 +7,7 @@ use crate::reflect::{self, EntryView};
 use crate::source::{Code, Source};
 use crate::{convert, emit, guard, scan, spirv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
-use rhizo_rhi::shader::{ShaderArtifact, ShaderInterface, ShaderStage, ShaderTarget};
+use rhizo_rhi::{ShaderArtifact, ShaderInterface, ShaderStage, ShaderTarget};
 use std::borrow::Cow;
 
 /// A parsed and validated shader module.

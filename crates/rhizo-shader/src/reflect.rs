@@ -4,7 +4,7 @@ use crate::convert;
 use crate::error::ShaderError;
 use naga::valid::FunctionInfo;
 use naga::{AddressSpace, ArraySize, GlobalVariable, Handle, ImageClass, Module, StorageAccess, Type, TypeInner};
-use rhizo_rhi::shader::{BindingKind, SampleType, ShaderBinding, ShaderInterface, ShaderStage, ShaderVariable};
+use rhizo_rhi::{BindingKind, SampleType, ShaderBinding, ShaderInterface, ShaderStage, ShaderVariable};
 
 /// Group-shared variables start at multiples of this many bytes on every API.
 const SHARED_ALIGNMENT: u32 = 16;

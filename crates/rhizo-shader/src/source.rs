@@ -1,7 +1,7 @@
 //! What goes in.
 
 use crate::features::ShaderFeatures;
-use rhizo_rhi::shader::ShaderStage;
+use rhizo_rhi::ShaderStage;
 
 /// A shader module's source.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 
 use crate::error::{ShaderError, ShaderErrorKind};
 use crate::guard::limits;
-use rhizo_rhi::shader::{BindingKind, ShaderArtifact, ShaderInterface, ShaderPayload, ShaderStage};
+use rhizo_rhi::{BindingKind, ShaderArtifact, ShaderInterface, ShaderPayload, ShaderStage};
 use std::collections::HashMap;
 
 const MAGIC: u32 = 0x0723_0203;

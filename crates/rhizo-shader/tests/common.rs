@@ -65,10 +65,10 @@ pub fn spirv_val(what: &str, words: &[u32]) {
 }
 
 /// Fails unless `glslangValidator` accepts the text; says so loudly if it is not installed.
-pub fn glslang(what: &str, stage: rhizo_rhi::shader::ShaderStage, text: &str) {
+pub fn glslang(what: &str, stage: rhizo_rhi::ShaderStage, text: &str) {
     let stage = match stage {
-        rhizo_rhi::shader::ShaderStage::Vertex => "vert",
-        rhizo_rhi::shader::ShaderStage::Fragment => "frag",
+        rhizo_rhi::ShaderStage::Vertex => "vert",
+        rhizo_rhi::ShaderStage::Fragment => "frag",
         _ => "comp",
     };
     validate(what, "glslangValidator", &["-S", stage], text.as_bytes(), ".glsl");

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{LIT, PARTICLES, glslang, spirv_val};
-use rhizo_rhi::format::Format;
-use rhizo_rhi::shader::{
+use rhizo_rhi::Format;
+use rhizo_rhi::{
     BindingKind, SampleType, ScalarClass, ShaderArtifact, ShaderPayload, ShaderStage, ShaderStages, ShaderTarget,
     ViewDimension,
 };

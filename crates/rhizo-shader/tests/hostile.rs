@@ -4,7 +4,7 @@ mod common;
 
 use common::{LIT, PARTICLES};
 use proptest::prelude::*;
-use rhizo_rhi::shader::{ShaderPayload, ShaderStage, ShaderTarget};
+use rhizo_rhi::{ShaderPayload, ShaderStage, ShaderTarget};
 use rhizo_shader::{Entry, Module, ShaderErrorKind as Kind, ShaderFeatures, Source, limits};
 use std::fmt::Write;
 

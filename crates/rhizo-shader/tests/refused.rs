@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LIT, PARTICLES};
-use rhizo_rhi::shader::{BindingKind, ShaderInterface, ShaderPayload, ShaderStage, ShaderTarget};
+use rhizo_rhi::{BindingKind, ShaderInterface, ShaderPayload, ShaderStage, ShaderTarget};
 use rhizo_shader::{
     Code, Entry, Module, ShaderError, ShaderErrorKind as Kind, ShaderFeatures, Source, compile, from_spirv_unchecked,
 };

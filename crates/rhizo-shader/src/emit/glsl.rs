@@ -8,7 +8,7 @@ use naga::back::glsl;
 use naga::proc::BoundsCheckPolicies;
 use naga::valid::ModuleInfo;
 use naga::{GlobalVariable, Handle, TypeInner};
-use rhizo_rhi::shader::{BindingKind, GlslBinding, GlslPushConstant, ShaderInterface, ShaderPayload, ShaderStage};
+use rhizo_rhi::{BindingKind, GlslBinding, GlslPushConstant, ShaderInterface, ShaderPayload, ShaderStage};
 
 /// The version from which compute shaders, storage buffers and storage textures exist.
 const COMPUTE_VERSION: u16 = 310;

@@ -101,7 +101,7 @@ impl Sampler {
                 format!("level of detail {}..{}, anisotropy {} of {max}", desc.lod_min, desc.lod_max, desc.anisotropy);
             return Err(Error::clause(clause::SAMPLER_DESC, detail).on(desc.label));
         }
-        let native = device.backend.create_sampler(desc)?;
+        let native = device.create(|backend| backend.create_sampler(desc))?;
         let owned = Owned::new(device, ObjectKind::Sampler, desc.label, native, Vec::new());
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         Ok(Self { raw, key: device.key, comparison: desc.comparison.is_some(), owned })
@@ -183,7 +183,8 @@ impl TableLayout {
             let detail = format!("slot {} has {} elements and stages {:?}", bad.slot, bad.count, bad.stages);
             return Err(Error::clause(clause::TABLE_LAYOUT, detail).on(desc.label));
         }
-        let native = device.backend.create_table_layout(&TableLayoutDesc { label: desc.label, entries: &entries })?;
+        let native = TableLayoutDesc { label: desc.label, entries: &entries };
+        let native = device.create(|backend| backend.create_table_layout(&native))?;
         let owned = Owned::new(device, ObjectKind::TableLayout, desc.label, native, Vec::new());
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         let number = lock(&device.layouts).number(&entries, own);
@@ -255,6 +256,9 @@ impl PipelineLayout {
         if desc.tables.len() > MAX_TABLES.min(device.limits.max_tables as usize) {
             return Err(bad(format!("{} tables", desc.tables.len())));
         }
+        if desc.push.is_some_and(|push| push.size_bytes > 0 && push.stages.is_empty()) {
+            return Err(bad("push constants that no stage sees".into()));
+        }
         if !push_bytes.is_multiple_of(4) || push_bytes > device.limits.max_push_constant_bytes {
             let max = device.limits.max_push_constant_bytes;
             return Err(bad(format!("{push_bytes} bytes of push constants, the limit is {max}")));
@@ -271,7 +275,7 @@ impl PipelineLayout {
         let raw_tables: SmallVec<[_; MAX_TABLES]> = desc.tables.iter().map(|t| t.map(|t| t.raw)).collect();
         let push = desc.push.filter(|push| push.size_bytes > 0);
         let native = NativePipelineLayout { label: desc.label, tables: &raw_tables, push };
-        let native = device.backend.create_pipeline_layout(&native)?;
+        let native = device.create(|backend| backend.create_pipeline_layout(&native))?;
         let keep = tables.iter().flatten().map(|t| t.owned.clone()).collect();
         let owned = Owned::new(device, ObjectKind::PipelineLayout, desc.label, native, keep);
         let push_stages = push.map_or(ShaderStages::empty(), |push| push.stages);
@@ -360,8 +364,7 @@ impl BindingTable {
         check_complete(desc, &writes)?;
         let dynamic = dynamic_room(desc, &writes);
         let native = NativeTable { label: desc.label, layout: desc.layout.raw, writes: &writes };
-        let create = || device.backend.create_table(&native);
-        let native = create().or_else(|error| device.retry_after_collect(error, create))?;
+        let native = device.create(|backend| backend.create_table(&native))?;
         let owned = Owned::new(device, ObjectKind::Table, desc.label, native, keep);
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         let layout = desc.layout.clone();

@@ -83,10 +83,7 @@ impl Buffer {
     pub(crate) fn create(device: &Arc<DeviceShared>, desc: &BufferDesc<'_>) -> Result<Self> {
         device.check_alive()?;
         Self::validate(device, desc)?;
-        let native = device
-            .backend
-            .create_buffer(desc)
-            .or_else(|error| device.retry_after_collect(error, || device.backend.create_buffer(desc)))?;
+        let native = device.create(|backend| backend.create_buffer(desc))?;
         let owned = Owned::new(device, ObjectKind::Buffer, desc.label, native, Vec::new());
         let raw = BufferRef { word: native.word, aux: native.aux, id: owned.id, size: desc.size_bytes };
         Ok(Self { raw, key: device.key, usage: desc.usage, storage: desc.storage, owned })
@@ -155,7 +152,7 @@ impl Buffer {
         self.check_host_range(offset, data.len())?;
         let device = &self.owned.device;
         let _host = lock(&self.owned.host);
-        device.backend.write_buffer(self.raw, offset, data)
+        device.note_loss(device.backend.write_buffer(self.raw, offset, data))
     }
 
     /// Copies bytes from `offset` of a readback buffer. The work that wrote them must have completed.
@@ -171,7 +168,7 @@ impl Buffer {
         self.check_host_range(offset, into.len())?;
         let device = &self.owned.device;
         let _host = lock(&self.owned.host);
-        device.backend.read_buffer(self.raw, offset, into)
+        device.note_loss(device.backend.read_buffer(self.raw, offset, into))
     }
 
     #[track_caller]
@@ -189,6 +186,18 @@ impl Buffer {
     pub(crate) fn out_of_range(&self, range: BufferRange) -> Error {
         let detail = format!("{} bytes at {} of {}", range.size, range.offset, self.raw.size);
         Error::clause(clause::BUFFER_RANGE, detail).on(self.label())
+    }
+
+    /// A range as storage data.
+    #[track_caller]
+    fn storage_view(&self, range: BufferRange, usage: BufferUsage) -> Result<BufferSlice> {
+        let limits = &self.owned.device.limits;
+        let slice = self.view(range, usage, u64::from(limits.storage_alignment_bytes))?;
+        if slice.range.size > limits.max_storage_range_bytes {
+            let detail = format!("{} bytes, the limit is {}", slice.range.size, limits.max_storage_range_bytes);
+            return Err(Error::clause(clause::BUFFER_RANGE, detail).on(self.label()));
+        }
+        Ok(slice)
     }
 
     #[track_caller]
@@ -226,8 +235,7 @@ impl Buffer {
     /// `BUFFER_USAGE`, `BUFFER_RANGE`.
     #[track_caller]
     pub fn read_view(&self, range: BufferRange) -> Result<BufferReadView> {
-        let alignment = u64::from(self.owned.device.limits.storage_alignment_bytes);
-        self.view(range, BufferUsage::SHADER_READ, alignment).map(BufferReadView)
+        self.storage_view(range, BufferUsage::SHADER_READ).map(BufferReadView)
     }
 
     /// A range that shaders write.
@@ -236,8 +244,7 @@ impl Buffer {
     /// `BUFFER_USAGE`, `BUFFER_RANGE`.
     #[track_caller]
     pub fn write_view(&self, range: BufferRange) -> Result<BufferWriteView> {
-        let alignment = u64::from(self.owned.device.limits.storage_alignment_bytes);
-        self.view(range, BufferUsage::SHADER_WRITE, alignment).map(BufferWriteView)
+        self.storage_view(range, BufferUsage::SHADER_WRITE).map(BufferWriteView)
     }
 
     /// A range of vertex attributes; strides come from the pipeline.

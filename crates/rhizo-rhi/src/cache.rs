@@ -41,7 +41,7 @@ impl PipelineCache {
             Ok(data) => (data, CacheImport::Imported { bytes: data.len() }),
             Err(reason) => (&[], CacheImport::Skipped { reason }),
         };
-        let native = device.backend.create_pipeline_cache(data)?;
+        let native = device.create(|backend| backend.create_pipeline_cache(data))?;
         let owned = Owned::new(device, ObjectKind::PipelineCache, label, native, Vec::new());
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         Ok((Self { raw, key: device.key, owned }, import))

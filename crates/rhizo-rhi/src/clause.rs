@@ -76,6 +76,7 @@ clauses! {
     SUBMIT_DUPLICATE = "RHZ-QUEUE-4", InvalidArgument, "a submission names each object once";
     SUBMIT_STAGES = "RHZ-QUEUE-5", InvalidArgument, "a wait names the stages that wait";
     SUBMIT_INDEX = "RHZ-QUEUE-6", InvalidArgument, "a wait names a submission that was made";
+    DEADLOCK = "RHZ-QUEUE-7", InvalidState, "what is waited for is reached by what was submitted";
 
     FENCE_STATE = "RHZ-FENCE-1", InvalidState, "a fence goes ready, pending, signaled, resetting, ready";
     SEMAPHORE_STATE = "RHZ-SEMAPHORE-1", InvalidState, "signals and waits of a binary semaphore alternate";

@@ -90,6 +90,10 @@ impl Device {
     #[track_caller]
     pub fn recreate(&self) -> Result<Self> {
         let key = self.user.key;
+        if !self.user.is_lost() {
+            // Marked lost, work in flight counts as complete and what it uses is freed: it must be over before that.
+            let _ = self.user.backend.wait_idle();
+        }
         self.user.mark_lost();
         let desc = DeviceDesc { label: &self.desc.0, queues: self.desc.1 };
         Self::open_generation(&self.instance, self.adapter, &desc, DeviceKey::new(key.device(), key.generation() + 1))
@@ -289,7 +293,7 @@ impl Device {
     #[track_caller]
     pub fn wait_idle(&self) -> Result<()> {
         self.user.check_alive()?;
-        self.user.backend.wait_idle()?;
+        self.user.note_loss(self.user.backend.wait_idle())?;
         self.user.collect();
         Ok(())
     }
@@ -301,7 +305,8 @@ impl Device {
     #[track_caller]
     pub fn calibrate(&self, queue: &Queue) -> Result<Calibration> {
         self.user.check_alive()?;
-        self.user.backend.calibrate(queue.position())
+        queue.check_device(self.user.key)?;
+        self.user.note_loss(self.user.backend.calibrate(queue.position()))
     }
 
     /// Memory held, and what waits to be freed.

@@ -11,7 +11,7 @@ use crate::vocab::QueueKind;
 use crossbeam_queue::ArrayQueue;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// Free recorders a pool keeps; more are destroyed when their work has completed.
 const POOL_CAPACITY: usize = 128;
@@ -121,6 +121,19 @@ impl RecorderCore {
         });
     }
 
+    /// Fails where a timestamp cannot be written, or its slot not be reset.
+    #[track_caller]
+    pub(crate) fn need_timestamps(&self) -> Result<()> {
+        if self.kind > QueueKind::Compute {
+            return Err(Error::clause(clause::POOL_QUEUE, "a timestamp on a transfer queue"));
+        }
+        if self.device.queues[self.queue as usize].info.timestamp_bits == 0 {
+            let detail = format!("{} queue {} has no timestamps", self.kind.name(), self.queue);
+            return Err(Error::clause(clause::CAPABILITY, detail));
+        }
+        Ok(())
+    }
+
     #[track_caller]
     pub(crate) fn need_queue(&mut self, least: QueueKind, what: &str) -> bool {
         if self.kind <= least {
@@ -194,7 +207,7 @@ impl CommandPool {
         if let Err(error) = core.backend.begin(label) {
             release(&self.user, &mut core);
             self.shared.give_back(core);
-            return Err(error);
+            return self.user.note_loss(Err(error));
         }
         Ok(Recorder { core: Some(core), pool: self })
     }
@@ -208,7 +221,7 @@ impl CommandPool {
             }
             self.shared.give_back(core);
         }
-        let backend = self.user.backend.create_recorder(self.queue)?;
+        let backend = self.user.create(|backend| backend.create_recorder(self.queue))?;
         Ok(Box::new(RecorderCore {
             device: self.user.0.clone(),
             backend,
@@ -304,6 +317,7 @@ impl<'pool> Recorder<'pool> {
             core.device.check(set.key, set.owned())?;
             set.check_kind(set.kind == QueryKind::Timestamp)?;
             set.check_range(index, 1)?;
+            core.need_timestamps()?;
             core.backend.reset_queries(set.raw, index, 1);
             core.backend.write_timestamp(set.raw, index);
             Ok(())
@@ -334,13 +348,14 @@ impl<'pool> Recorder<'pool> {
                 word,
                 state: AtomicU8::new(EXECUTABLE),
                 submitted: AtomicU64::new(0),
+                submitted_to: AtomicU32::new(0),
                 user: self.pool.user.clone(),
                 core: Some(core),
             }),
             Err(error) => {
                 release(&self.pool.user, &mut core);
                 self.pool.shared.give_back(core);
-                Err(error)
+                self.pool.user.note_loss(Err(error))
             }
         }
     }
@@ -368,6 +383,8 @@ pub struct CommandBuffer {
     pub(crate) word: u64,
     pub(crate) state: AtomicU8,
     submitted: AtomicU64,
+    /// Queue of the submission: of the recording's family, not always the recording's queue.
+    submitted_to: AtomicU32,
 }
 
 // SAFETY: the core is touched through `&self` only to read its plain fields (queue, label, epoch); the backend recorder in
@@ -394,6 +411,7 @@ impl CommandBuffer {
     }
 
     pub(crate) fn commit(&self, queue: u32, index: u64) {
+        self.submitted_to.store(queue, Ordering::Release);
         self.submitted.store(index, Ordering::Release);
         if let Some(epoch) = self.core().epoch {
             self.user.submit_epoch(epoch, queue, index);
@@ -411,7 +429,7 @@ impl Drop for CommandBuffer {
     fn drop(&mut self) {
         let Some(mut core) = self.core.take() else { return };
         let index = self.submitted.load(Ordering::Acquire);
-        core.submitted = (core.queue, index);
+        core.submitted = (self.submitted_to.load(Ordering::Acquire), index);
         if index == 0 {
             release(&self.user, &mut core);
         }

@@ -24,7 +24,7 @@ impl ObjectId {
 }
 
 /// Device identity and generation in one word: the high half names the device, the low half its generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct DeviceKey(u64);
 
 impl DeviceKey {
@@ -197,13 +197,23 @@ impl DeviceShared {
         Ok(())
     }
 
-    /// Out of memory frees what waits in the graveyard and tries once more.
-    pub(crate) fn retry_after_collect<T>(&self, error: Error, again: impl FnOnce() -> Result<T>) -> Result<T> {
-        if error.kind() != crate::error::ErrorKind::OutOfMemory {
-            return Err(error);
+    /// Creates a native object; out of memory frees what waits in the graveyard and tries once more.
+    pub(crate) fn create<T>(&self, make: impl Fn(&dyn DeviceBackend) -> Result<T>) -> Result<T> {
+        let made = make(&*self.backend);
+        if made.as_ref().is_err_and(|e| e.kind() == crate::error::ErrorKind::OutOfMemory) {
+            self.collect();
+            return self.note_loss(make(&*self.backend));
         }
-        self.collect();
-        again()
+        self.note_loss(made)
+    }
+
+    /// Marks the device lost when a native call says that it is.
+    #[inline]
+    pub(crate) fn note_loss<T>(&self, result: Result<T>) -> Result<T> {
+        if result.as_ref().is_err_and(|e| e.kind() == crate::error::ErrorKind::DeviceLost) {
+            self.mark_lost();
+        }
+        result
     }
 
     pub(crate) fn is_lost(&self) -> bool {

@@ -103,7 +103,7 @@ impl QuerySet {
             let detail = format!("{count} slots of {kind:?}; a set has 1 to 65536");
             return Err(Error::clause(clause::QUERY_RANGE, detail).on(label));
         }
-        let native = device.backend.create_query_set(kind, count, label)?;
+        let native = device.create(|backend| backend.create_query_set(kind, count, label))?;
         let owned = Owned::new(device, ObjectKind::QuerySet, label, native, Vec::new());
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         Ok(Self { raw, key: device.key, kind, count, owned })
@@ -153,7 +153,8 @@ impl QuerySet {
         self.check_range(first, count)?;
         self.owned.device.check_alive()?;
         let mut words = vec![0; count as usize * self.kind.words() as usize];
-        let ready = self.owned.device.backend.query_results(self.raw, first, count, &mut words)?;
+        let device = &self.owned.device;
+        let ready = device.note_loss(device.backend.query_results(self.raw, first, count, &mut words))?;
         Ok(ready.then_some(words))
     }
 

@@ -181,8 +181,7 @@ impl Texture {
         device.check_alive()?;
         validate_shape(device, desc).map_err(|detail| Error::clause(clause::TEXTURE_DESC, detail).on(desc.label))?;
         validate_usage(device, desc).map_err(|detail| Error::clause(clause::TEXTURE_FORMAT, detail).on(desc.label))?;
-        let create = || device.backend.create_texture(desc);
-        let native = create().or_else(|error| device.retry_after_collect(error, create))?;
+        let native = device.create(|backend| backend.create_texture(desc))?;
         let owned = Owned::new(device, ObjectKind::Texture, desc.label, native, Vec::new());
         let raw = TextureRef { word: native.word, aux: native.aux, id: owned.id, format: desc.format };
         let facts = TextureFacts {
@@ -296,6 +295,14 @@ impl Texture {
         if format != self.facts.format && !self.view_formats.contains(&format) {
             return Err(bad(format!("format {format} is not among the texture's view formats")));
         }
+        let lacking = if format == self.facts.format {
+            TextureUsage::empty()
+        } else {
+            missing_usage(&device.backend.format_support(format), usage, format)
+        };
+        if !lacking.is_empty() {
+            return Err(bad(format!("{format} cannot be {lacking:?} here")));
+        }
         if !dimension_fits(dimension, self.facts.dimension, range.layer_count) {
             return Err(bad(format!(
                 "{dimension:?} over {} layers of a {:?} texture",
@@ -306,7 +313,7 @@ impl Texture {
             return Err(bad(format!("a target or storage view has one mip level, not {}", range.mip_count)));
         }
         let native = NativeView { label: self.label(), kind, dimension, format, range, swizzle: desc.swizzle };
-        let native = device.backend.create_view(self.raw, &native)?;
+        let native = device.create(|backend| backend.create_view(self.raw, &native))?;
         let owned = Owned::new(device, ObjectKind::TextureView, self.label(), native, vec![self.owned.clone()]);
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         let layout = desc.layout.unwrap_or(if kind == ViewKind::Write {
@@ -420,6 +427,10 @@ fn validate_shape(device: &DeviceShared, desc: &TextureDesc<'_>) -> Result<(), S
     if desc.samples > 1 && (desc.dimension != TextureDimension::D2 || desc.mips != 1) {
         return Err("a multisampled texture is 2D with one mip level".into());
     }
+    let targets = TextureUsage::COLOR_TARGET | TextureUsage::DEPTH_STENCIL_TARGET;
+    if desc.storage == StorageMode::Memoryless && !targets.contains(desc.usage) {
+        return Err(format!("a memoryless texture is only a target, not {:?}", desc.usage));
+    }
     if desc.storage != StorageMode::DeviceLocal && desc.storage != StorageMode::Memoryless {
         return Err(format!("textures are device-local or memoryless, not {:?}", desc.storage));
     }
@@ -431,7 +442,7 @@ fn validate_usage(device: &DeviceShared, desc: &TextureDesc<'_>) -> Result<(), S
         return Err("no usage is stated".into());
     }
     let support = device.backend.format_support(desc.format);
-    let missing = missing_usage(&support, desc);
+    let missing = missing_usage(&support, desc.usage, desc.format);
     if !missing.is_empty() {
         return Err(format!("{} cannot be {missing:?} here", desc.format));
     }
@@ -447,13 +458,14 @@ fn validate_usage(device: &DeviceShared, desc: &TextureDesc<'_>) -> Result<(), S
     Ok(())
 }
 
-fn missing_usage(support: &FormatSupport, desc: &TextureDesc<'_>) -> TextureUsage {
+/// The uses among `wanted` that the format does not have here.
+fn missing_usage(support: &FormatSupport, wanted: TextureUsage, format: Format) -> TextureUsage {
     let mut missing = TextureUsage::empty();
-    let need = |usage, ok: bool| if desc.usage.contains(usage) && !ok { usage } else { TextureUsage::empty() };
+    let need = |usage, ok: bool| if wanted.contains(usage) && !ok { usage } else { TextureUsage::empty() };
     missing |= need(TextureUsage::SHADER_READ, support.sampled);
     missing |= need(TextureUsage::SHADER_WRITE, support.storage_write || support.storage_read);
-    missing |= need(TextureUsage::COLOR_TARGET, support.renderable && !desc.format.is_depth_stencil());
-    missing |= need(TextureUsage::DEPTH_STENCIL_TARGET, support.renderable && desc.format.is_depth_stencil());
+    missing |= need(TextureUsage::COLOR_TARGET, support.renderable && !format.is_depth_stencil());
+    missing |= need(TextureUsage::DEPTH_STENCIL_TARGET, support.renderable && format.is_depth_stencil());
     missing |= need(TextureUsage::COPY_SOURCE, support.copy);
     missing |= need(TextureUsage::COPY_DESTINATION, support.copy);
     missing

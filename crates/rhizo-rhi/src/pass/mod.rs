@@ -95,6 +95,11 @@ impl PassTimestamps<'_> {
     fn check(&self, core: &mut RecorderCore) -> Result<TimestampRef> {
         core.device.check(self.set.key, self.set.owned())?;
         self.set.check_kind(self.set.kind == QueryKind::Timestamp)?;
+        core.need_timestamps()?;
+        if self.begin.is_some() && self.begin == self.end {
+            let detail = format!("slot {:?} for both begin and end", self.begin);
+            return Err(Error::clause(clause::QUERY_RANGE, detail).on(self.set.label()));
+        }
         for index in [self.begin, self.end].into_iter().flatten() {
             self.set.check_range(index, 1)?;
             core.backend.reset_queries(self.set.raw, index, 1);
@@ -166,7 +171,9 @@ fn set_tables(
         let detail = format!("{} offsets more than dynamic slots", rest.len());
         return Err(Error::clause(clause::DYNAMIC_OFFSETS, detail));
     }
-    core.backend.set_tables(point, facts.layout, first, &raw, offsets);
+    if !raw.is_empty() {
+        core.backend.set_tables(point, facts.layout, first, &raw, offsets);
+    }
     Ok(())
 }
 

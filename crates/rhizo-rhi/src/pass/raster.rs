@@ -88,7 +88,8 @@ struct Shape {
     extent: Option<(u32, u32)>,
     samples: u32,
     layers: u32,
-    seen: SmallVec<[(ObjectId, u32, u32); 9]>,
+    /// Texture, mip, first layer, layers.
+    seen: SmallVec<[(ObjectId, u32, u32, u32); 9]>,
 }
 
 impl Shape {
@@ -111,12 +112,15 @@ impl Shape {
 
     #[track_caller]
     fn unique(&mut self, view: &TextureView) -> Result<()> {
-        let place = (view.texture, view.range.base_mip, view.range.base_layer);
-        if self.seen.contains(&place) {
+        let (mip, base, count) = (view.range.base_mip, view.range.base_layer, view.range.layer_count);
+        let meets = |&(texture, other, first, layers): &(ObjectId, u32, u32, u32)| {
+            texture == view.texture && mip == other && base < first + layers && first < base + count
+        };
+        if self.seen.iter().any(meets) {
             let detail = "the same sub-resource twice";
             return Err(Error::clause(clause::PASS_ATTACHMENT, detail).on(&*view.owned.label));
         }
-        self.seen.push(place);
+        self.seen.push((view.texture, mip, base, count));
         Ok(())
     }
 }
@@ -130,6 +134,7 @@ fn color_ref(core: &RecorderCore, shape: &mut Shape, a: &ColorAttachment<'_>) ->
         let fits = a.view.0.samples > 1
             && resolve.0.samples == 1
             && resolve.0.format == a.view.0.format
+            && resolve.0.range.layer_count == a.view.0.range.layer_count
             && (resolve.0.extent.x, resolve.0.extent.y) == (a.view.0.extent.x, a.view.0.extent.y);
         if !fits {
             let detail = format!(
@@ -205,6 +210,10 @@ fn open(core: &mut RecorderCore, desc: &RasterPassDesc<'_>) -> Result<()> {
     let Some(extent) = shape.extent else {
         return Err(Error::clause(clause::PASS_ATTACHMENT, "a raster pass has at least one attachment"));
     };
+    if 32 - desc.view_mask.leading_zeros() > shape.layers {
+        let detail = format!("views {:#x} of {} layers", desc.view_mask, shape.layers);
+        return Err(Error::clause(clause::PASS_ATTACHMENT, detail));
+    }
     let area = area(desc, extent)?;
     let occlusion = occlusion(core, desc.occlusion)?;
     let timestamps = desc.timestamps.map(|t| t.check(core)).transpose()?;
@@ -465,6 +474,10 @@ impl BoundRaster<'_> {
         first_instance: u32,
     ) {
         if !self.ready() {
+            return;
+        }
+        if self.core.state.indices == 0 {
+            self.core.poison(Error::clause(clause::DRAW_BOUND, "no index buffer is set"));
             return;
         }
         if u64::from(first_index) + u64::from(indices) > self.core.state.indices {

@@ -5,6 +5,7 @@ use crate::buffer::{Buffer, BufferUsage, StorageMode};
 use crate::clause;
 use crate::encoder::{OpenPass, RecorderCore};
 use crate::error::{Error, Result};
+use crate::format::FormatClass;
 use crate::query::QuerySet;
 use crate::texture::{Texture, TextureDimension, TextureUsage};
 use crate::transfer::{BlitFilter, BufferCopy, BufferTextureCopy, TextureBlit, TextureCopy, TextureLayers};
@@ -42,10 +43,12 @@ impl<'a> TransferPass<'a> {
             for r in regions {
                 inside(source, r.source_offset, r.size)?;
                 inside(destination, r.destination_offset, r.size)?;
-                let apart = r.source_offset.abs_diff(r.destination_offset) >= r.size;
-                if source.id() == destination.id() && !apart {
-                    return Err(Error::clause(clause::COPY_OVERLAP, format!("{r:?}")).on(source.label()));
-                }
+            }
+            if source.id() == destination.id() {
+                check_apart(source, regions)?;
+            }
+            if regions.is_empty() {
+                return Ok(());
             }
             core.wrote_readback |= destination.storage == StorageMode::Readback;
             core.backend.copy_buffer(source.raw, destination.raw, regions);
@@ -59,7 +62,10 @@ impl<'a> TransferPass<'a> {
         self.core.try_record(|core| {
             check_buffer(core, source, BufferUsage::COPY_SOURCE)?;
             check_texture(core, destination, TextureUsage::COPY_DESTINATION)?;
-            regions.iter().try_for_each(|r| check_buffer_texture(source, destination, r))?;
+            regions.iter().try_for_each(|r| check_buffer_texture(core, source, destination, r))?;
+            if regions.is_empty() {
+                return Ok(());
+            }
             core.backend.copy_buffer_to_texture(source.raw, destination.raw, Layout::CopyDestination, regions);
             Ok(())
         });
@@ -71,7 +77,10 @@ impl<'a> TransferPass<'a> {
         self.core.try_record(|core| {
             check_texture(core, source, TextureUsage::COPY_SOURCE)?;
             check_buffer(core, destination, BufferUsage::COPY_DESTINATION)?;
-            regions.iter().try_for_each(|r| check_buffer_texture(destination, source, r))?;
+            regions.iter().try_for_each(|r| check_buffer_texture(core, destination, source, r))?;
+            if regions.is_empty() {
+                return Ok(());
+            }
             core.wrote_readback |= destination.storage == StorageMode::Readback;
             core.backend.copy_texture_to_buffer(source.raw, Layout::CopySource, destination.raw, regions);
             Ok(())
@@ -84,12 +93,11 @@ impl<'a> TransferPass<'a> {
         self.core.try_record(|core| {
             check_texture(core, source, TextureUsage::COPY_SOURCE)?;
             check_texture(core, destination, TextureUsage::COPY_DESTINATION)?;
-            let (a, b) = (source.format().info(), destination.format().info());
-            if a.block_bytes != b.block_bytes || a.block != b.block || source.samples() != destination.samples() {
-                let detail = format!("{} to {}", source.format(), destination.format());
-                return Err(Error::clause(clause::COPY_FORMAT, detail).on(destination.label()));
+            check_copy_formats(source, destination, regions)?;
+            check_texture_copies(source, destination, regions)?;
+            if regions.is_empty() {
+                return Ok(());
             }
-            regions.iter().try_for_each(|r| check_texture_copy(source, destination, r))?;
             let (source, destination) = ((source.raw, Layout::CopySource), (destination.raw, Layout::CopyDestination));
             core.backend.copy_texture(source, destination, regions);
             Ok(())
@@ -130,6 +138,14 @@ impl<'a> TransferPass<'a> {
             for r in regions {
                 check_box(source, r.source, r.source_box)?;
                 check_box(destination, r.destination, r.destination_box)?;
+                if r.source.layer_count != r.destination.layer_count {
+                    let detail = "different numbers of layers";
+                    return Err(Error::clause(clause::COPY_RANGE, detail).on(destination.label()));
+                }
+            }
+            check_subresources_apart(source, destination, &regions.iter().map(|r| (r.source, r.destination)))?;
+            if regions.is_empty() {
+                return Ok(());
             }
             let (source, destination) = ((source.raw, Layout::CopySource), (destination.raw, Layout::CopyDestination));
             core.backend.blit(source, destination, regions, filter);
@@ -199,7 +215,10 @@ impl<'a> TransferPass<'a> {
                 );
                 return Err(Error::clause(clause::COPY_FORMAT, detail).on(destination.label()));
             }
-            regions.iter().try_for_each(|r| check_texture_copy(source, destination, r))?;
+            check_texture_copies(source, destination, regions)?;
+            if regions.is_empty() {
+                return Ok(());
+            }
             let (source, destination) =
                 ((source.raw, Layout::ResolveSource), (destination.raw, Layout::ResolveDestination));
             core.backend.resolve(source, destination, regions);
@@ -244,6 +263,9 @@ impl<'a> TransferPass<'a> {
     #[track_caller]
     pub fn resolve_queries(&mut self, set: &QuerySet, first: u32, count: u32, destination: &Buffer, offset: u64) {
         self.core.try_record(|core| {
+            if core.kind > QueueKind::Compute {
+                return Err(Error::clause(clause::POOL_QUEUE, "a query resolve on a transfer queue"));
+            }
             core.device.check(set.key, set.owned())?;
             set.check_range(first, count)?;
             check_buffer(core, destination, BufferUsage::QUERY_RESOLVE)?;
@@ -317,7 +339,7 @@ fn check_region(texture: &Texture, layers: TextureLayers, origin: [u32; 3], exte
         let end = origin.checked_add(count);
         count > 0
             && origin.is_multiple_of(block)
-            && end.is_some_and(|end| end <= size.next_multiple_of(block) && (end % block == 0 || end == size))
+            && end.is_some_and(|end| end <= size && (end % block == 0 || end == size))
     };
     let ok = axis(origin[0], extent.x, size.x, u32::from(bw))
         && axis(origin[1], extent.y, size.y, u32::from(bh))
@@ -330,13 +352,16 @@ fn check_region(texture: &Texture, layers: TextureLayers, origin: [u32; 3], exte
 }
 
 #[track_caller]
-fn check_buffer_texture(buffer: &Buffer, texture: &Texture, r: &BufferTextureCopy) -> Result<()> {
+fn check_buffer_texture(core: &RecorderCore, buffer: &Buffer, texture: &Texture, r: &BufferTextureCopy) -> Result<()> {
     check_region(texture, r.layers, r.origin, r.extent)?;
     let format = texture.format();
     let aspect = if r.layers.aspects.is_empty() { format.aspects() } else { r.layers.aspects };
     if aspect.bits().count_ones() != 1 || texture.samples() != 1 {
         let detail = format!("one aspect of one sample is copied, not {aspect:?} of {} samples", texture.samples());
         return Err(Error::clause(clause::COPY_FORMAT, detail).on(texture.label()));
+    }
+    if format.is_depth_stencil() {
+        check_graphics(core, "a copy of depth or stencil")?;
     }
     let (block, bytes) = (format.info().block, u64::from(format.copy_block_bytes(aspect)));
     let row = u64::from(r.extent.x.div_ceil(u32::from(block.0))) * bytes;
@@ -350,29 +375,86 @@ fn check_buffer_texture(buffer: &Buffer, texture: &Texture, r: &BufferTextureCop
             format!("offset {}, row pitch {pitch} of {row} bytes, {slice_rows} of {rows} rows", r.buffer_offset);
         return Err(Error::clause(clause::COPY_RANGE, detail).on(texture.label()));
     }
-    let size = ((slices - 1) * slice_rows + rows - 1) * pitch + row;
-    inside(buffer, r.buffer_offset, size)
+    // Slices, rows and pitch are each any 32-bit number: their product may not fit 64 bits.
+    let size = ((slices - 1).checked_mul(slice_rows))
+        .and_then(|n| n.checked_add(rows - 1))
+        .and_then(|n| n.checked_mul(pitch))
+        .and_then(|n| n.checked_add(row));
+    inside(buffer, r.buffer_offset, size.unwrap_or(u64::MAX))
+}
+
+/// No region of a copy inside one buffer writes what another, or it itself, reads.
+#[track_caller]
+fn check_apart(buffer: &Buffer, regions: &[BufferCopy]) -> Result<()> {
+    for from in regions {
+        for to in regions {
+            let (a, b) = (from.source_offset, to.destination_offset);
+            if a < b + to.size && b < a + from.size {
+                let detail = format!("{} bytes at {a} are read, {} at {b} written", from.size, to.size);
+                return Err(Error::clause(clause::COPY_OVERLAP, detail).on(buffer.label()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Blocks of equal size and shape; depth and stencil only between equal formats and aspects.
+#[track_caller]
+fn check_copy_formats(source: &Texture, destination: &Texture, regions: &[TextureCopy]) -> Result<()> {
+    let (a, b) = (source.format().info(), destination.format().info());
+    let blocks = a.block_bytes == b.block_bytes && a.block == b.block && source.samples() == destination.samples();
+    let depth = source.format().is_depth_stencil() || destination.format().is_depth_stencil();
+    let of = |layers: TextureLayers, all| if layers.aspects.is_empty() { all } else { layers.aspects };
+    let aspects = regions.iter().all(|r| of(r.source, a.aspects) == of(r.destination, b.aspects));
+    if blocks && aspects && (!depth || a.format == b.format) {
+        return Ok(());
+    }
+    let detail = format!(
+        "{} with {} samples to {} with {}",
+        source.format(),
+        source.samples(),
+        destination.format(),
+        destination.samples()
+    );
+    Err(Error::clause(clause::COPY_FORMAT, detail).on(destination.label()))
 }
 
 #[track_caller]
-fn check_texture_copy(source: &Texture, destination: &Texture, r: &TextureCopy) -> Result<()> {
-    check_region(source, r.source, r.source_origin, r.extent)?;
-    check_region(destination, r.destination, r.destination_origin, r.extent)?;
-    let detail = if r.source.layer_count != r.destination.layer_count {
-        "different numbers of layers"
-    } else if source.id() == destination.id()
-        && r.source.mip == r.destination.mip
-        && layers_meet(r.source, r.destination)
-    {
-        "source and destination are the same sub-resource"
-    } else {
-        return Ok(());
-    };
-    Err(Error::clause(clause::COPY_OVERLAP, detail).on(destination.label()))
+fn check_texture_copies(source: &Texture, destination: &Texture, regions: &[TextureCopy]) -> Result<()> {
+    for r in regions {
+        check_region(source, r.source, r.source_origin, r.extent)?;
+        check_region(destination, r.destination, r.destination_origin, r.extent)?;
+        if r.source.layer_count != r.destination.layer_count {
+            let detail = "different numbers of layers";
+            return Err(Error::clause(clause::COPY_RANGE, detail).on(destination.label()));
+        }
+    }
+    check_subresources_apart(source, destination, &regions.iter().map(|r| (r.source, r.destination)))
 }
 
-fn layers_meet(a: TextureLayers, b: TextureLayers) -> bool {
-    a.base_layer < b.base_layer + b.layer_count && b.base_layer < a.base_layer + a.layer_count
+/// Inside one texture no sub-resource is both read and written.
+#[track_caller]
+fn check_subresources_apart(
+    source: &Texture,
+    destination: &Texture,
+    regions: &(impl Iterator<Item = (TextureLayers, TextureLayers)> + Clone),
+) -> Result<()> {
+    if source.id() != destination.id() {
+        return Ok(());
+    }
+    let meet = |a: TextureLayers, b: TextureLayers| {
+        a.mip == b.mip
+            && a.base_layer < b.base_layer + b.layer_count
+            && b.base_layer < a.base_layer + a.layer_count
+            && (a.aspects.is_empty() || b.aspects.is_empty() || a.aspects.intersects(b.aspects))
+    };
+    for (from, _) in regions.clone() {
+        if regions.clone().any(|(_, to)| meet(from, to)) {
+            let detail = format!("mip {} is read and written", from.mip);
+            return Err(Error::clause(clause::COPY_OVERLAP, detail).on(destination.label()));
+        }
+    }
+    Ok(())
 }
 
 #[track_caller]
@@ -391,9 +473,23 @@ fn check_blit_formats(core: &RecorderCore, source: &Texture, destination: &Textu
         (core.device.backend.format_support(source.format()), core.device.backend.format_support(destination.format()));
     let filterable = filter == BlitFilter::Nearest || a.filterable;
     let one_sample = source.samples() == 1 && destination.samples() == 1;
-    if a.blit_source && b.blit_destination && filterable && one_sample {
+    if a.blit_source && b.blit_destination && filterable && one_sample && classes_blit(source, destination) {
         return Ok(());
     }
     let detail = format!("{} to {} with {filter:?} filter", source.format(), destination.format());
     Err(Error::clause(clause::BLIT_FORMAT, detail).on(destination.label()))
+}
+
+/// Integers are blitted to integers of the same sign, depth and stencil to the same format, all else to all else.
+fn classes_blit(source: &Texture, destination: &Texture) -> bool {
+    let (a, b) = (source.format(), destination.format());
+    if a.is_depth_stencil() || b.is_depth_stencil() {
+        return a == b;
+    }
+    let integer = |f: crate::format::Format| match f.info().class {
+        FormatClass::Uint => 1,
+        FormatClass::Sint => 2,
+        _ => 0,
+    };
+    integer(a) == integer(b)
 }

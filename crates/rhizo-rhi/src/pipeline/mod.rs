@@ -42,7 +42,7 @@ impl Function {
             let detail = format!("the device takes {target:?}");
             return Err(Error::clause(clause::FUNCTION_TARGET, detail).on(artifact.label()));
         }
-        let native = device.backend.create_function(artifact)?;
+        let native = device.create(|backend| backend.create_function(artifact))?;
         let owned = Owned::new(device, ObjectKind::Function, artifact.label(), native, Vec::new());
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         let (entry, interface) = (artifact.entry().into(), Arc::new(artifact.interface.clone()));
@@ -164,7 +164,7 @@ impl RasterPipeline {
             targets: &desc.targets,
             cache: cache_ref(device, desc.cache)?,
         };
-        let native = device.backend.create_raster_pipeline(&native)?;
+        let native = device.create(|backend| backend.create_raster_pipeline(&native))?;
         let mut keep = vec![layout.owned.clone()];
         keep.extend(functions.iter().map(|f| f.owned.clone()));
         let owned = Owned::new(device, ObjectKind::RasterPipeline, desc.label, native, keep);
@@ -213,7 +213,7 @@ impl ComputePipeline {
             function: desc.function.native(),
             cache: cache_ref(device, desc.cache)?,
         };
-        let native = device.backend.create_compute_pipeline(&native)?;
+        let native = device.create(|backend| backend.create_compute_pipeline(&native))?;
         let keep = vec![layout.owned.clone(), desc.function.owned.clone()];
         let owned = Owned::new(device, ObjectKind::ComputePipeline, desc.label, native, keep);
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };

@@ -10,7 +10,7 @@ use crate::backend::{NativeSubmission, ObjectRef};
 use crate::clause;
 use crate::encoder::{CommandBuffer, EXECUTABLE, PENDING};
 use crate::error::{Error, Result};
-use crate::handle::{DeviceShared, User};
+use crate::handle::{DeviceKey, DeviceShared, ObjectId, User};
 use crate::vocab::{QueueKind, Stages};
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
@@ -33,6 +33,7 @@ pub struct QueueInfo {
 /// The place of a submission on its queue; grows by one with each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SubmissionIndex {
+    pub(crate) key: DeviceKey,
     pub(crate) queue: u32,
     pub(crate) index: u64,
 }
@@ -127,11 +128,21 @@ impl Queue {
         device.check_alive()?;
         self.validate(submission)?;
         let reserved = Reserved::take(self.index, submission)?;
-        let index = reserved.enqueue(device, self.index, submission)?;
+        // Semaphores may be dropped once this returns: the submission itself protects them until it has completed.
+        let named = !submission.waits.is_empty() || !submission.signals.is_empty();
+        let epoch = named.then(|| device.open_epoch(ObjectId(0)));
+        let index = match reserved.enqueue(device, self.index, submission) {
+            Ok(index) => index,
+            Err(error) => {
+                epoch.into_iter().for_each(|epoch| device.close_epoch(epoch));
+                return Err(error);
+            }
+        };
+        epoch.into_iter().for_each(|epoch| device.submit_epoch(epoch, self.index, index));
         reserved.commit(self.index, index);
         device.queues[self.index as usize].last.fetch_max(index, Ordering::AcqRel);
         device.collect();
-        Ok(SubmissionIndex { queue: self.index, index })
+        Ok(SubmissionIndex { key: device.key, queue: self.index, index })
     }
 
     #[track_caller]
@@ -152,7 +163,8 @@ impl Queue {
         }
         self.validate_semaphores(s)?;
         for wait in s.after {
-            let SubmissionIndex { queue, index } = wait.submission;
+            let SubmissionIndex { queue, index, .. } = wait.submission;
+            self.check_submission(wait.submission)?;
             let known = self.user.queues.get(queue as usize).is_some_and(|q| q.last.load(Ordering::Acquire) >= index);
             if !known {
                 return Err(Error::clause(clause::SUBMIT_INDEX, format!("{:?}", wait.submission)));
@@ -196,6 +208,10 @@ impl Queue {
             if s.signals[..i].iter().any(|other| other.semaphore.id() == signal.semaphore.id()) {
                 return Err(Error::clause(clause::SUBMIT_DUPLICATE, "signalled twice").on(signal.semaphore.label()));
             }
+            if signal.semaphore.is_binary() && s.waits.iter().any(|w| w.semaphore.id() == signal.semaphore.id()) {
+                let detail = "waited for and signalled";
+                return Err(Error::clause(clause::SUBMIT_DUPLICATE, detail).on(signal.semaphore.label()));
+            }
         }
         Ok(())
     }
@@ -206,24 +222,41 @@ impl Queue {
         self.user.queues[self.index as usize].backend.completed()
     }
 
-    /// Whether a submission has completed.
+    #[track_caller]
+    fn check_submission(&self, submission: SubmissionIndex) -> Result<()> {
+        if submission.key == self.user.key {
+            return Ok(());
+        }
+        Err(self.user.key.mismatch(submission.key, &format!("submission {}", submission.index)))
+    }
+
+    /// Whether a submission has completed. One of a lost device or an earlier generation counts as complete, one of
+    /// another device never is.
     #[must_use]
     pub fn is_complete(&self, submission: SubmissionIndex) -> bool {
-        self.user.queues[submission.queue as usize].backend.completed() >= submission.index
+        let own = self.user.key;
+        if submission.key != own {
+            return submission.key.device() == own.device() && submission.key.generation() < own.generation();
+        }
+        self.user.is_lost() || self.user.queues[submission.queue as usize].backend.completed() >= submission.index
     }
 
     /// Waits for a submission of this device; false on time-out. A Synchronization capability: absent on the web.
     ///
     /// # Errors
-    /// `DEVICE_LOST`; `Unsupported` where nothing may block.
+    /// `DEVICE_OWNERSHIP`, `DEVICE_GENERATION`, `DEVICE_LOST`; `Unsupported` where nothing may block.
     #[track_caller]
     pub fn wait(&self, submission: SubmissionIndex, timeout_ns: u64) -> Result<bool> {
         self.user.check_alive()?;
+        self.check_submission(submission)?;
         let done = self.user.queues[submission.queue as usize].backend.wait(submission.index, timeout_ns);
-        if done.as_ref().is_err_and(|e| e.kind() == crate::error::ErrorKind::DeviceLost) {
-            self.user.mark_lost();
-        }
-        done
+        self.user.note_loss(done)
+    }
+
+    /// Fails unless the queue belongs to the device of this key.
+    #[track_caller]
+    pub(crate) fn check_device(&self, key: DeviceKey) -> Result<()> {
+        if key == self.user.key { Ok(()) } else { Err(key.mismatch(self.user.key, &format!("queue {}", self.index))) }
     }
 }
 
@@ -278,11 +311,7 @@ impl<'a> Reserved<'a> {
             .map(|a| (a.submission.queue, a.submission.index, a.stages))
             .collect();
         let native = NativeSubmission { commands: &commands, waits: &waits, after: &after, signals: &signals };
-        let result = device.queues[queue as usize].backend.submit(&native);
-        if result.as_ref().is_err_and(|e| e.kind() == crate::error::ErrorKind::DeviceLost) {
-            device.mark_lost();
-        }
-        result
+        device.note_loss(device.queues[queue as usize].backend.submit(&native))
     }
 
     fn commit(mut self, queue: u32, index: u64) {

@@ -37,6 +37,15 @@ struct State {
     highest: u64,
 }
 
+impl State {
+    /// Takes a raise of the highest value back, unless another thread has raised it further since.
+    fn lower(&mut self, (previous, value): (u64, u64)) {
+        if self.highest == value {
+            self.highest = previous;
+        }
+    }
+}
+
 /// A semaphore. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Semaphore {
@@ -98,8 +107,8 @@ impl Drop for Reservation {
 pub(super) struct Hold<'a> {
     semaphore: &'a Semaphore,
     operation: Operation,
-    /// Timeline value before a signal, to go back to.
-    previous: u64,
+    /// Timeline value before and of a signal, to go back from.
+    raised: (u64, u64),
     reservation: Option<&'a Reservation>,
     open: bool,
 }
@@ -130,7 +139,7 @@ impl Drop for Hold<'_> {
         match self.semaphore.kind {
             // A reservation of the user's stays the user's.
             SemaphoreKind::Binary if self.reservation.is_none() => state.holder = None,
-            SemaphoreKind::Timeline { .. } if self.operation == Operation::Signal => state.highest = self.previous,
+            SemaphoreKind::Timeline { .. } if self.operation == Operation::Signal => state.lower(self.raised),
             _ => {}
         }
     }
@@ -144,7 +153,7 @@ impl Semaphore {
             SemaphoreKind::Binary => None,
             SemaphoreKind::Timeline { initial } => Some(initial),
         };
-        let native = device.backend.create_semaphore(initial, label)?;
+        let native = device.create(|backend| backend.create_semaphore(initial, label))?;
         let owned = Owned::new(device, ObjectKind::Semaphore, label, native, Vec::new());
         let raw = ObjectRef { word: native.word, aux: native.aux, id: owned.id };
         let state = State { binary: BinaryState::Idle, holder: None, highest: initial.unwrap_or(0) };
@@ -165,6 +174,10 @@ impl Semaphore {
 
     pub(super) fn raw(&self) -> ObjectRef {
         self.raw
+    }
+
+    pub(super) fn is_binary(&self) -> bool {
+        self.kind == SemaphoreKind::Binary
     }
 
     #[track_caller]
@@ -195,6 +208,8 @@ impl Semaphore {
 
     #[track_caller]
     fn reserve_guard(&self, operation: Operation, queue: &super::Queue) -> Result<Reservation> {
+        queue.check_device(self.key)?;
+        self.owned.device.check_alive()?;
         self.reserve(operation, queue.position())?;
         Ok(Reservation { semaphore: self.clone(), operation, queue: queue.position(), open: Cell::new(true) })
     }
@@ -225,7 +240,7 @@ impl Semaphore {
         value: u64,
         reservation: Option<&'a Reservation>,
     ) -> Result<Hold<'a>> {
-        let mut previous = 0;
+        let mut raised = (0, 0);
         match (self.kind, reservation) {
             (SemaphoreKind::Binary, None) => self.reserve(operation, queue)?,
             (SemaphoreKind::Binary, Some(r)) => {
@@ -240,11 +255,11 @@ impl Semaphore {
                 return Err(Error::clause(clause::SEMAPHORE_KIND, "a reservation of a timeline").on(self.label()));
             }
             (SemaphoreKind::Timeline { .. }, None) if operation == Operation::Signal => {
-                previous = self.raise(value)?;
+                raised = (self.raise(value)?, value);
             }
             (SemaphoreKind::Timeline { .. }, None) => {}
         }
-        Ok(Hold { semaphore: self, operation, previous, reservation, open: true })
+        Ok(Hold { semaphore: self, operation, raised, reservation, open: true })
     }
 
     #[track_caller]
@@ -294,7 +309,8 @@ impl Semaphore {
     #[track_caller]
     pub fn value(&self) -> Result<u64> {
         self.need_timeline()?;
-        self.owned.device.backend.semaphore_value(self.raw)
+        let device = &self.owned.device;
+        device.note_loss(device.backend.semaphore_value(self.raw))
     }
 
     /// Signals a timeline from the CPU.
@@ -305,11 +321,9 @@ impl Semaphore {
     pub fn signal(&self, value: u64) -> Result<()> {
         self.need_timeline()?;
         let previous = self.raise(value)?;
-        self.owned
-            .device
-            .backend
-            .signal_semaphore(self.raw, value)
-            .inspect_err(|_| lock(&self.state).highest = previous)
+        let device = &self.owned.device;
+        let signalled = device.note_loss(device.backend.signal_semaphore(self.raw, value));
+        signalled.inspect_err(|_| lock(&self.state).lower((previous, value)))
     }
 
     /// Waits for a timeline value; false on time-out.
@@ -319,6 +333,7 @@ impl Semaphore {
     #[track_caller]
     pub fn wait(&self, value: u64, timeout_ns: u64) -> Result<bool> {
         self.need_timeline()?;
-        self.owned.device.backend.wait_semaphore(self.raw, value, timeout_ns)
+        let device = &self.owned.device;
+        device.note_loss(device.backend.wait_semaphore(self.raw, value, timeout_ns))
     }
 }

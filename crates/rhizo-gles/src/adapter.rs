@@ -1,5 +1,9 @@
 //! What the context says about itself: name, limits, formats by trial.
 
+mod report;
+
+pub(crate) use report::capabilities;
+
 use crate::convert;
 use crate::quirks;
 use glow::HasContext;

@@ -85,6 +85,14 @@ impl Table {
         Self { writes: writes.to_vec() }
     }
 
+    /// The words of all views.
+    pub(crate) fn views(&self) -> impl Iterator<Item = u64> + '_ {
+        self.writes.iter().filter_map(|w| match w.resource {
+            NativeBinding::View { view, .. } => Some(view.word),
+            NativeBinding::Buffer { .. } | NativeBinding::Sampler(_) => None,
+        })
+    }
+
     fn position(&self, slot: u32) -> Option<usize> {
         self.writes.iter().position(|w| w.slot == slot)
     }

@@ -16,9 +16,8 @@ use rhizo_rhi::backend::{
     NativeView, ObjectKind, ObjectRef, OpenedDevice, RecorderBackend, TextureRef,
 };
 use rhizo_rhi::{
-    BufferDesc, Calibration, Capabilities, DeviceDesc, Error, ErrorKind, Format, FormatSupport, MemoryReport,
-    QueryKind, QueueInfo, QueueKind, QueueRequest, Result, SamplerDesc, ShaderArtifact, ShaderTarget, TableLayoutDesc,
-    TextureDesc,
+    BufferDesc, Calibration, DeviceDesc, Error, ErrorKind, Format, FormatSupport, MemoryReport, QueryKind, QueueInfo,
+    QueueKind, QueueRequest, Result, SamplerDesc, ShaderArtifact, ShaderTarget, TableLayoutDesc, TextureDesc,
 };
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -221,14 +220,9 @@ pub(crate) fn open(thread: Thread, facts: Facts, desc: &DeviceDesc<'_>) -> Resul
     let lists = Arc::new(Lists::default());
     let info = QueueInfo { kind: QueueKind::Graphics, index: 0, family: 0, timestamp_bits: 0, shared_with: None };
     let queue = GlesQueue::new(thread.clone(), lists.clone());
-    let limits = facts.limits;
+    let (limits, capabilities) = (facts.limits, crate::adapter::capabilities(&facts));
     let device = GlesDevice { thread, facts, lists, used_bytes: AtomicU64::new(0), blocks: AtomicU32::new(0) };
-    Ok(OpenedDevice {
-        device: Box::new(device),
-        queues: vec![(info, Box::new(queue))],
-        limits,
-        capabilities: Capabilities::default(),
-    })
+    Ok(OpenedDevice { device: Box::new(device), queues: vec![(info, Box::new(queue))], limits, capabilities })
 }
 
 /// The device. Its state lives on the thread; this end sends jobs.
@@ -311,8 +305,10 @@ impl DeviceBackend for GlesDevice {
     }
 
     fn create_table(&self, desc: &NativeTable<'_>) -> Result<Native> {
-        let table = Table::new(desc.writes);
+        let (table, label) = (Table::new(desc.writes), desc.label.to_owned());
         self.thread.call(move |state| {
+            let views = table.views().map(|word| find(&state.views, word).copied()).collect::<Result<Vec<_>>>()?;
+            texture::check_together(&views).map_err(|e| e.on(label))?;
             let word = state.word();
             state.tables.insert(word, Rc::new(table));
             Ok(Native { word, aux: 0 })
@@ -349,7 +345,9 @@ impl DeviceBackend for GlesDevice {
     fn create_query_set(&self, kind: QueryKind, _count: u32, label: &str) -> Result<Native> {
         let why = match kind {
             QueryKind::Timestamp => "OpenGL ES 3.0 has no timestamps",
-            QueryKind::Occlusion => "OpenGL ES 3.0 only tells whether any sample passed, not how many",
+            QueryKind::Occlusion => {
+                "OpenGL ES 3.0 tells only whether any sample passed, and the backend does not translate that yet"
+            }
             QueryKind::Statistics(_) => "OpenGL ES 3.0 counts none of them",
         };
         Err(unsupported(&format!("queries of kind {kind:?}"), why).on(label))

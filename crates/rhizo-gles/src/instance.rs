@@ -148,7 +148,7 @@ pub(crate) type Messages = Arc<Mutex<Vec<NativeMessage>>>;
 
 /// One EGL display: one adapter.
 pub(crate) struct GlesInstance {
-    adapter: AdapterInfo,
+    facts: Facts,
     messages: Option<Messages>,
 }
 
@@ -160,7 +160,7 @@ impl GlesInstance {
         if desc.native_validation == NativeValidation::Required && !facts.debug {
             return Err(unavailable("native validation", "the driver has no KHR_debug"));
         }
-        Ok(Self { adapter: facts.info, messages })
+        Ok(Self { facts, messages })
     }
 }
 
@@ -170,11 +170,11 @@ impl InstanceBackend for GlesInstance {
     }
 
     fn adapters(&self) -> Vec<AdapterInfo> {
-        vec![self.adapter.clone()]
+        vec![self.facts.info.clone()]
     }
 
     fn capabilities(&self, _adapter: usize) -> Result<Capabilities> {
-        Ok(Capabilities::default())
+        Ok(crate::adapter::capabilities(&self.facts))
     }
 
     fn open(&self, _adapter: usize, desc: &DeviceDesc<'_>) -> Result<OpenedDevice> {

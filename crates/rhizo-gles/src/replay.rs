@@ -5,7 +5,7 @@ use crate::buffer;
 use crate::convert;
 use crate::device::{State, find, shown};
 use crate::encoder::{Command, List, PUSH_BYTES, Pass};
-use crate::pipeline::{Pipeline, VertexBuffer};
+use crate::pipeline::{Pipeline, Unit, VertexBuffer};
 use crate::texture;
 use glow::HasContext;
 use rhizo_rhi::backend::SliceRef;
@@ -522,9 +522,11 @@ impl State {
             let (group, slot) = block.place;
             table(group)?.bind_constant(gl, slot, &self.replay.offsets[group as usize], block.point)?;
         }
-        for unit in &pipeline.units {
-            let view = table(unit.texture.0)?.view(unit.texture.1)?;
-            texture::bind(gl, unit.unit, find(&self.views, view)?);
+        let view = |unit: &Unit| find(&self.views, table(unit.texture.0)?.view(unit.texture.1)?).copied();
+        let views = pipeline.units.iter().map(view).collect::<Result<Vec<_>>>()?;
+        texture::check_together(&views)?; // each table was checked; here, those set together
+        for (unit, view) in pipeline.units.iter().zip(&views) {
+            texture::bind(gl, unit.unit, view);
             let sampler = unit.sampler.map(|(group, slot)| table(group)?.sampler(slot)).transpose()?.flatten();
             // SAFETY: the context is current on this thread; the table keeps its samplers alive.
             unsafe { gl.bind_sampler(unit.unit, sampler) };

@@ -25,7 +25,7 @@ impl Texture {
 }
 
 /// A view: the texture with a range of levels.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) texture: Option<glow::Texture>,
     pub(crate) base_mip: u32,
@@ -141,6 +141,16 @@ pub(crate) fn create_view(state: &mut State, texture: u64, view: View) -> Result
     let word = state.word();
     state.views.insert(word, View { texture, ..view });
     Ok(Native { word, aux: 0 })
+}
+
+/// Levels and components belong to the texture in GL, so one draw sees each texture through one view.
+pub(crate) fn check_together(views: &[View]) -> Result<()> {
+    let clash = |(i, view): (usize, &View)| views[..i].iter().any(|v| v.texture == view.texture && v != view);
+    if views.iter().enumerate().any(clash) {
+        let why = "OpenGL ES 3.0 keeps levels and components in the texture, not in a view";
+        return Err(unsupported("one texture bound through two different views", why));
+    }
+    Ok(())
 }
 
 /// Binds a view to a texture unit.

@@ -172,18 +172,31 @@ fn draw_plain(
     set: &dyn Fn(&mut RasterPass<'_>),
     all: &[Plain],
 ) -> Vec<u8> {
+    draw_plain_over(gpu, state, depth.then_some(0.0), set, all)
+}
+
+/// The same over a depth target cleared to a value, if one is given.
+fn draw_plain_over(
+    gpu: &Gpu,
+    state: RenderState<'_>,
+    depth: Option<f32>,
+    set: &dyn Fn(&mut RasterPass<'_>),
+    all: &[Plain],
+) -> Vec<u8> {
     let target = gpu.texture(Format::Rgba8Unorm, (8, 8), TARGET);
     let view = target.color_target_view(TextureRange::WHOLE).expect("a view");
     let depth_texture = gpu.texture(Format::Depth32Float, (8, 8), TextureUsage::DEPTH_STENCIL_TARGET);
     let depth_view = depth_texture.depth_stencil_target_view(TextureRange::WHOLE).expect("a view");
-    let attached =
-        DepthStencilAttachment { view: &depth_view, depth: DepthOps::default(), stencil: DepthOps::default() };
-    let depth_format = depth.then_some(Format::Depth32Float);
+    let attached = depth.map(|value| {
+        let ops = DepthOps { load: LoadOp::Clear([value; 4]), ..DepthOps::default() };
+        DepthStencilAttachment { view: &depth_view, depth: ops, stencil: DepthOps::default() }
+    });
+    let depth_format = depth.map(|_| Format::Depth32Float);
     let pipeline = plain_pipeline(gpu, state, &[Some(Format::Rgba8Unorm)], depth_format);
     gpu.run(|r| {
         let colors = [clear(&view, [0.0, 0.0, 0.0, 1.0])];
-        let depth_stencil = depth.then_some(attached);
-        let desc = RasterPassDesc { label: "plain", colors: &colors, depth_stencil, ..RasterPassDesc::default() };
+        let desc =
+            RasterPassDesc { label: "plain", colors: &colors, depth_stencil: attached, ..RasterPassDesc::default() };
         let mut pass = r.raster_pass(&desc);
         set(&mut pass);
         let mut bound = pass.bind(&pipeline);
@@ -235,6 +248,16 @@ fn reversed_depth_keeps_the_nearer_and_clip_z_runs_from_zero_to_one() {
     let all = [at(0.9, [1.0, 0.0, 0.0]), at(0.1, [0.0, 1.0, 0.0]), at(-0.5, [0.0, 0.0, 1.0]), at(1.5, [0.0, 0.0, 1.0])];
     let pixels = draw_plain(&gpu, state, true, &|_| {}, &all);
     assert!(pixels.chunks(4).all(|p| p == [255, 0, 0, 255]), "{:?}", rgba(&pixels, 8, 0, 0));
+    // A viewport's depth range squeezes 0.9 to 0.45, which is below 0.5.
+    let squeeze = |pass: &mut RasterPass<'_>| {
+        let viewport = Viewport { x: 0.0, y: 0.0, width: 8.0, height: 8.0, min_depth: 0.0, max_depth: 0.5 };
+        pass.set_viewports(&[viewport]);
+    };
+    let only_below = DepthState { compare: CompareOp::Less, ..DepthState::default() };
+    let state_below = RenderState { depth: Some(only_below), ..RenderState::default() };
+    let clear_at = 0.5;
+    let pixels = draw_plain_over(&gpu, state_below, Some(clear_at), &squeeze, &[at(0.9, [0.0, 0.0, 1.0])]);
+    assert!(pixels.chunks(4).all(|p| p == [0, 0, 255, 255]), "{:?}", rgba(&pixels, 8, 0, 0));
     // The other order gives the same picture.
     let all = [at(0.1, [0.0, 1.0, 0.0]), at(0.9, [1.0, 0.0, 0.0])];
     let pixels = draw_plain(&gpu, state, true, &|_| {}, &all);
@@ -411,4 +434,79 @@ fn numbers(gpu: &Gpu, texture: &Texture) -> [[u8; 2]; 8] {
     });
     let pixels = gpu.download(&target, 0);
     std::array::from_fn(|x| [rgba(&pixels, 8, x, 0)[0], rgba(&pixels, 8, x, 0)[1]])
+}
+
+const TWO_TEXTURES: &str = "
+@group(1) @binding(0) var a: texture_2d<f32>;
+@group(1) @binding(1) var b: texture_2d<f32>;
+@group(1) @binding(2) var state: sampler;
+@vertex fn vs(@builtin(vertex_index) v: u32) -> @builtin(position) vec4f {
+    return vec4f(f32(v & 1u) * 4.0 - 1.0, f32(v >> 1u) * 4.0 - 1.0, 0.5, 1.0);
+}
+@fragment fn fs(@builtin(position) at: vec4f) -> @location(0) vec4f {
+    let uv = at.xy / 8.0;
+    return vec4f(textureSampleLevel(a, state, uv, 0.0).r, textureSampleLevel(b, state, uv, 0.0).r, 0.0, 1.0);
+}";
+
+#[test]
+fn views_pick_levels_and_components_and_textures_keep_apart() {
+    let gpu = Gpu::new();
+    let usage = TextureUsage::SHADER_READ | TextureUsage::COPY_DESTINATION;
+    let desc = TextureDesc { label: "mips", extent: Extent::d2(2, 2), mips: 2, usage, ..TextureDesc::default() };
+    let texture = gpu.device.create_texture(&desc).expect("a texture");
+    gpu.upload(&texture, 0, &[10, 20, 30, 40].repeat(4));
+    gpu.upload(&texture, 1, &[50, 60, 70, 80]);
+    let level = texture.read_view(&ViewDesc { range: TextureRange::mip(1), ..ViewDesc::default() }).expect("a view");
+    let swizzle = [Component::B, Component::G, Component::R, Component::One];
+    let swizzled = texture.read_view(&ViewDesc { swizzle, ..ViewDesc::default() }).expect("a view");
+    let module = module(TWO_TEXTURES);
+    let (vertex, fragment) = (gpu.function(&module, "vs"), gpu.function(&module, "fs"));
+    let pipeline = gpu
+        .device
+        .create_raster_pipeline(&RasterPipelineDesc {
+            label: "two",
+            layout: None,
+            vertex: &vertex,
+            fragment: Some(&fragment),
+            buffers: &[],
+            state: RenderState::default(),
+            targets: AttachmentFormats { colors: &[Some(Format::Rgba8Unorm)], ..AttachmentFormats::default() },
+            cache: None,
+        })
+        .expect("a pipeline");
+    let sampler = gpu.device.create_sampler(&SamplerDesc::default()).expect("a sampler");
+    let layout = pipeline.layout().table(1).expect("group 1").clone();
+    let writes = [
+        TableWrite::new(0, Binding::Texture(&level)),
+        TableWrite::new(1, Binding::Texture(&swizzled)),
+        TableWrite::new(2, Binding::Sampler(&sampler)),
+    ];
+    let error = gpu.device.create_table(&TableDesc { label: "t", layout: &layout, writes: &writes });
+    let error = error.expect_err("one texture through two views");
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    let other = gpu.texture(Format::R8Unorm, (1, 1), usage);
+    gpu.upload(&other, 0, &[90]);
+    let plain = other.read_view(&ViewDesc::default()).expect("a view");
+    for (view_a, expected) in [(&level, [50, 90]), (&swizzled, [30, 90])] {
+        let writes = [
+            TableWrite::new(0, Binding::Texture(view_a)),
+            TableWrite::new(1, Binding::Texture(&plain)),
+            TableWrite::new(2, Binding::Sampler(&sampler)),
+        ];
+        let table = TableDesc { label: "t", layout: &layout, writes: &writes };
+        let table = gpu.device.create_table(&table).expect("a table");
+        let target = gpu.texture(Format::Rgba8Unorm, (8, 8), TARGET);
+        let view = target.color_target_view(TextureRange::WHOLE).expect("a view");
+        gpu.run(|r| {
+            let colors = [clear(&view, [0.0; 4])];
+            let mut pass =
+                r.raster_pass(&RasterPassDesc { label: "two", colors: &colors, ..RasterPassDesc::default() });
+            let mut bound = pass.bind(&pipeline);
+            bound.set_tables(1, &[&table], &[]);
+            bound.draw(3, 1, 0, 0);
+        });
+        let found = rgba(&gpu.download(&target, 0), 8, 4, 4);
+        assert_eq!(found[..2], expected);
+    }
+    gpu.clean();
 }

@@ -45,7 +45,7 @@ fn resources_are_refused_before_any_native_call() {
     let volume = TextureDesc { dimension: TextureDimension::D3, extent, ..texture };
     unsupported(gpu.device.create_texture(&volume), "single 2D textures only");
     unsupported(gpu.device.create_texture(&TextureDesc { extent, ..texture }), "single 2D textures only");
-    let memoryless = TextureDesc { storage: StorageMode::Memoryless, ..texture };
+    let memoryless = TextureDesc { storage: StorageMode::Memoryless, usage: TextureUsage::COLOR_TARGET, ..texture };
     unsupported(gpu.device.create_texture(&memoryless), "no such memory");
     let twin = TextureDesc { view_formats: &[Format::Rgba8UnormSrgb], ..texture };
     unsupported(gpu.device.create_texture(&twin), "one format");
@@ -57,7 +57,7 @@ fn resources_are_refused_before_any_native_call() {
 
     unsupported(gpu.device.create_sampler(&SamplerDesc { lod_bias: 1.0, ..SamplerDesc::default() }), "have none");
     unsupported(gpu.device.create_query_set("q", QueryKind::Timestamp, 1), "no timestamps");
-    unsupported(gpu.device.create_query_set("q", QueryKind::Occlusion, 1), "not how many");
+    unsupported(gpu.device.create_query_set("q", QueryKind::Occlusion, 1), "only whether any sample passed");
     unsupported(gpu.device.create_semaphore("s", SemaphoreKind::Timeline { initial: 0 }), "one queue");
     assert!(gpu.device.create_semaphore("s", SemaphoreKind::Binary).is_ok());
     unsupported(gpu.device.calibrate(&gpu.queue), "no GPU clock");
@@ -133,5 +133,22 @@ fn a_device_without_a_graphics_queue_is_refused_and_others_are_reported_as_not_g
     unsupported(gpu.instance.open(0, &DeviceDesc { label: "d", queues }), "one queue");
     let device = gpu.instance.open(0, &DeviceDesc { label: "d", queues: Some(QueueRequest::EACH) }).expect("a device");
     assert_eq!(QueueKind::ALL.map(|kind| device.queue_count(kind)), [1, 0, 0]);
+    gpu.clean();
+}
+
+#[test]
+fn the_report_gives_reasons_and_agrees_with_the_device() {
+    let gpu = Gpu::new();
+    let report = gpu.device.capabilities();
+    assert_eq!(*report, gpu.instance.capabilities(0).expect("a report"));
+    report.require(&[Fact::RasterPasses, Fact::PushConstants, Fact::RobustBuffers]).expect("offered");
+    unsupported(report.require(&[Fact::ComputePipelines]), "compute.pipelines");
+    for entry in report.entries() {
+        assert!(entry.lowered == "direct" || entry.reason.is_some_and(|reason| !reason.is_empty()), "{entry:?}");
+    }
+    for (format, support) in report.formats() {
+        assert_eq!(support, gpu.device.format_support(format), "{format}");
+    }
+    println!("{}", report.report());
     gpu.clean();
 }

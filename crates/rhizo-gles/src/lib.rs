@@ -11,7 +11,9 @@
 //! # What it does not do
 //! What ES 3.0 lacks is refused with its reason before any GL call: compute, storage buffers and textures, indirect draws,
 //! timestamps, timeline semaphores. This first slice also refuses what GL could do and it does not translate yet: arrays,
-//! cubes and 3D textures, multisampling, texture-to-texture copies, compressed formats, occlusion queries.
+//! cubes and 3D textures, multisampling, texture-to-texture copies, compressed formats, occlusion queries. One draw sees
+//! each texture through one view, because GL keeps levels and components in the texture: in one table that is refused
+//! when the table is made, across tables it is a late error of the submission (`Device::take_errors`).
 //!
 //! # Conventions
 //! `rhizo-shader` writes vertex shaders that flip y and stretch z, so row 0 of a texture is the top row everywhere and

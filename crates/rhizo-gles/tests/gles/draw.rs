@@ -222,6 +222,46 @@ fn push_constants_keep_their_layout_and_y_points_up() {
 }
 
 #[test]
+fn push_constants_outlast_a_pipeline_of_the_same_layout() {
+    let gpu = Gpu::new();
+    let push = Some(PushRange { stages: ShaderStages::RASTER, size_bytes: 80 });
+    let layout = PipelineLayoutDesc { label: "shared", push, ..PipelineLayoutDesc::default() };
+    let layout = gpu.device.create_pipeline_layout(&layout).expect("a layout");
+    let module = module(PLAIN);
+    let (vertex, fragment) = (gpu.function(&module, "vs"), gpu.function(&module, "fs"));
+    let pipelines = [CullMode::None, CullMode::Back].map(|cull| {
+        let desc = RasterPipelineDesc {
+            label: "plain",
+            layout: Some(&layout),
+            vertex: &vertex,
+            fragment: Some(&fragment),
+            buffers: &[],
+            state: RenderState { topology: Topology::TriangleStrip, cull, ..RenderState::default() },
+            targets: AttachmentFormats { colors: &[Some(Format::Rgba8Unorm)], ..AttachmentFormats::default() },
+            cache: None,
+        };
+        gpu.device.create_raster_pipeline(&desc).expect("a pipeline")
+    });
+    let target = gpu.texture(Format::Rgba8Unorm, (8, 8), TARGET);
+    let view = target.color_target_view(TextureRange::WHOLE).expect("a view");
+    gpu.run(|r| {
+        let colors = [clear(&view, [0.0; 4])];
+        let mut pass = r.raster_pass(&RasterPassDesc { label: "two", colors: &colors, ..RasterPassDesc::default() });
+        pass.set_scissors(&[[0, 0, 4, 8]]);
+        {
+            let mut bound = pass.bind(&pipelines[0]);
+            bound.push_constants(0, &Plain::WHOLE.bytes());
+            bound.draw(4, 1, 0, 0);
+        }
+        pass.set_scissors(&[[4, 0, 4, 8]]);
+        pass.bind(&pipelines[1]).draw(4, 1, 0, 0);
+    });
+    let pixels = gpu.download(&target, 0);
+    assert!(pixels.chunks(4).all(|p| p == [255; 4]), "{:?}", rgba(&pixels, 8, 6, 3));
+    gpu.clean();
+}
+
+#[test]
 fn culling_sees_windings_with_y_up() {
     let gpu = Gpu::new();
     // The strip's first triangle is (-1,-1), (1,-1), (-1,1): counter-clockwise with y up.
@@ -315,9 +355,7 @@ struct Targets { @location(0) color: vec4f, @location(1) number: vec2u };
     return Targets(tint.color, vec2u(in.instance, 7u));
 }";
 
-#[test]
-fn indices_instances_dynamic_offsets_and_two_targets_work_together() {
-    let gpu = Gpu::new();
+fn instanced_pipeline(gpu: &Gpu) -> (TableLayout, RasterPipeline) {
     let module = module(INSTANCED);
     let (vertex, fragment) = (gpu.function(&module, "vs"), gpu.function(&module, "fs"));
     let entry = TableEntry {
@@ -336,23 +374,27 @@ fn indices_instances_dynamic_offsets_and_two_targets_work_together() {
     let corner = [VertexAttribute { location: 0, offset: 0, format: VertexFormat::Float32x2 }];
     let place = [VertexAttribute { location: 1, offset: 4, format: VertexFormat::Float32 }];
     let formats = [Some(Format::Rgba8Unorm), Some(Format::Rg32Uint)];
-    let pipeline = gpu
-        .device
-        .create_raster_pipeline(&RasterPipelineDesc {
-            label: "instanced",
-            layout: Some(&layout),
-            vertex: &vertex,
-            fragment: Some(&fragment),
-            buffers: &[
-                VertexBufferLayout { stride: 8, step: VertexStep::Vertex, attributes: &corner },
-                VertexBufferLayout { stride: 8, step: VertexStep::Instance, attributes: &place },
-            ],
-            state: RenderState::default(),
-            targets: AttachmentFormats { colors: &formats, ..AttachmentFormats::default() },
-            cache: None,
-        })
-        .expect("a pipeline");
+    let desc = RasterPipelineDesc {
+        label: "instanced",
+        layout: Some(&layout),
+        vertex: &vertex,
+        fragment: Some(&fragment),
+        buffers: &[
+            VertexBufferLayout { stride: 8, step: VertexStep::Vertex, attributes: &corner },
+            VertexBufferLayout { stride: 8, step: VertexStep::Instance, attributes: &place },
+        ],
+        state: RenderState::default(),
+        targets: AttachmentFormats { colors: &formats, ..AttachmentFormats::default() },
+        cache: None,
+    };
+    let pipeline = gpu.device.create_raster_pipeline(&desc).expect("a pipeline");
+    (table_layout, pipeline)
+}
 
+#[test]
+fn indices_instances_dynamic_offsets_and_two_targets_work_together() {
+    let gpu = Gpu::new();
+    let (table_layout, pipeline) = instanced_pipeline(&gpu);
     let step = u64::from(gpu.device.limits().uniform_alignment_bytes);
     let tints = gpu.buffer(step * 2 + 16, BufferUsage::CONSTANT, StorageMode::DeviceUpload);
     tints.write(step * 2, &floats(&[0.5, 0.25, 1.0, 1.0])).expect("written");

@@ -1,7 +1,7 @@
 //! The OpenGL ES 3 backend of Rhizo: it translates, and decides nothing.
 //!
 //! Baseline: OpenGL ES 3.0, the level of WebGL 2, in a robust context without a surface. EGL is opened at run time: where
-//! it is missing, [`instance`] says what to install.
+//! it is missing, [`instance()`] says what to install.
 //!
 //! # How it is built
 //! A GL context is current on one thread, so each device owns a thread (`device`). Creation sends it a closure and waits

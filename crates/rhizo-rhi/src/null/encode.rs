@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(color(Format::Rg8Snorm, [-1.0, 1.0, 0.0, 0.0]).as_slice(), [0x81, 0x7f]);
         assert_eq!(color(Format::R16Float, [1.0, 0.0, 0.0, 0.0]).as_slice(), [0, 0x3c]);
         assert_eq!(color(Format::R32Uint, [7.0, 0.0, 0.0, 0.0]).as_slice(), [7, 0, 0, 0]);
-        assert_eq!(color(Format::Rgb10a2Unorm, [1.0, 0.0, 0.0, 1.0]).as_slice(), (0x3ff | 3 << 30_u32).to_le_bytes());
+        assert_eq!(color(Format::Rgb10a2Unorm, [1.0, 0.0, 0.0, 1.0]).as_slice(), (0x3ff_u32 | 3 << 30).to_le_bytes());
         assert_eq!(color(Format::Rg11b10Float, [1.0, 0.0, 0.0, 0.0]).as_slice(), 0x3c0_u32.to_le_bytes());
         let one = shared_exponent([1.0, 0.0, 0.0]);
         assert_eq!((one & 511) as f32 * 2.0_f32.powi((one >> 27) as i32 - 24), 1.0);

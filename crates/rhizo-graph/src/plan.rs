@@ -234,6 +234,9 @@ pub struct Plan {
     pub memory: Memory,
     /// How imported and persistent resources end.
     pub end_states: Vec<EndState>,
+    /// The layout of each access during its pass, parallel to the graph's flat list of accesses (those of a pass lie
+    /// together, in its order; see [`Plan::access_layouts`]). Undefined for buffers.
+    pub layouts: Vec<Layout>,
     /// What the compiler wants its user to know.
     pub notes: Vec<String>,
     pub(crate) pass_labels: Arc<Labels>,
@@ -257,6 +260,13 @@ impl Plan {
     #[must_use]
     pub fn batch(&self, range: &Range<u32>) -> &[Barrier] {
         &self.barriers[range.start as usize..range.end as usize]
+    }
+
+    /// The layouts of a live pass's accesses, in the order of [`crate::Graph::accesses`]: what views are bound with.
+    #[must_use]
+    pub fn access_layouts(&self, graph: &crate::Graph, pass: u32) -> &[Layout] {
+        let decl = &graph.passes[pass as usize];
+        &self.layouts[decl.first_access as usize..(decl.first_access + decl.access_count) as usize]
     }
 
     /// Number of barrier batches.

@@ -4,6 +4,7 @@ mod glsl;
 
 use crate::error::{ShaderError, ShaderErrorKind};
 use crate::features::{self, ShaderFeatures};
+use crate::guard::limits;
 use crate::reflect::EntryView;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
@@ -20,6 +21,30 @@ pub(crate) struct Options {
 pub(crate) struct Code {
     pub payload: ShaderPayload,
     pub entry: String,
+}
+
+/// Takes written text up to [`limits::WRITTEN_BYTES`].
+#[derive(Default)]
+struct Bounded {
+    text: String,
+}
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, s: &str) -> std::fmt::Result {
+        if self.text.len() + s.len() > limits::WRITTEN_BYTES {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(s);
+        Ok(())
+    }
+}
+
+impl Bounded {
+    /// What a formatting error of the writer means: only a full buffer causes one.
+    fn error(&self, label: &str) -> ShaderError {
+        let limit = limits::WRITTEN_BYTES as u64;
+        ShaderError::too_large(label, "bytes of written code", limit + 1, limit)
+    }
 }
 
 /// The highest SPIR-V version that naga knows.
@@ -128,10 +153,14 @@ fn spirv_error(label: &str, error: &spv::Error) -> ShaderError {
 
 fn emit_wgsl(view: &EntryView<'_>, info: &ModuleInfo) -> Result<Code, ShaderError> {
     use naga::back::wgsl;
-    let text = wgsl::write_string(view.module, info, wgsl::WriterFlags::empty()).map_err(|e| match e {
-        wgsl::Error::FmtError(_) => ShaderError::bug(view.label, e.to_string()),
+    let mut writer = wgsl::Writer::new(Bounded::default(), wgsl::WriterFlags::empty());
+    let written = writer.write(view.module, info);
+    let out = writer.finish();
+    written.map_err(|e| match e {
+        wgsl::Error::FmtError(_) => out.error(view.label),
         other => ShaderError::unsupported(view.label, other.to_string(), "WGSL has no such thing"),
     })?;
+    let text = out.text;
     // The writer renames entry points whose names WGSL forbids. Reading its output back tells the new name, and that
     // the output is WGSL at all: some IR that other languages lead to has no spelling.
     let back = naga::front::wgsl::parse_str(&text)

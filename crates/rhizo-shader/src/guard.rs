@@ -12,7 +12,9 @@ pub mod limits {
     /// Nested brackets of any kind, after GLSL macros.
     pub const NESTING: usize = 120;
     /// Operators, member accesses and keywords in one expression or statement without a separator.
-    pub const CHAIN: usize = 4096;
+    pub const CHAIN: usize = 2048;
+    /// Declarations outside of functions.
+    pub const DECLARATIONS: usize = 1 << 14;
     /// `else` branches of one `if`.
     pub const ELSE_BRANCHES: usize = 256;
     /// Tokens of GLSL after all macros are expanded.
@@ -27,20 +29,25 @@ pub mod limits {
     pub const TYPE_DEPTH: usize = 256;
     /// Expressions in one function after parsing.
     pub const EXPRESSIONS: usize = 1 << 17;
+    /// Expressions hanging below one another after parsing.
+    pub const EXPRESSION_DEPTH: usize = 4096;
     /// Bytes of push constants. D3D12's root signature has 64 words in all; no API here goes beyond 256.
     pub const PUSH_CONSTANT_BYTES: u32 = 256;
+    /// Bytes of written WGSL or GLSL. Zero values of large arrays are spelt out element by element there.
+    pub const WRITTEN_BYTES: usize = 16 << 20;
 }
 
-/// Stack of the compiler thread. Measured with `tests/hostile.rs`: the deepest accepted input needs less than a quarter
-/// of it. Only touched pages are ever committed.
+/// Stack of the compiler thread. Measured with the deepest accepted inputs (`tests/shader/hostile.rs`): they need less
+/// than 32 MiB with naga optimised and less than 128 MiB without. Only touched pages are ever committed.
 #[cfg(not(target_family = "wasm"))]
-const STACK_BYTES: usize = 512 << 20;
+const STACK_BYTES: usize = 256 << 20;
 
 /// Runs `work` where deep recursion is safe, and turns a panic in it into an error.
 ///
 /// naga is a third-party compiler. It promises not to panic on validated modules, but its parsers and writers contain
 /// assertions that hostile input has reached in the past; a program that loads shaders from its users must survive
-/// them. Nothing of ours is shared mutably with `work`, so an unwound call leaves no broken state behind.
+/// them. Nothing of ours is shared mutably with `work`, so an unwound call leaves no broken state behind. The process's
+/// panic hook still runs, so the panic is also reported wherever that reports to.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn run<T: Send>(
     label: &str,
@@ -80,9 +87,83 @@ pub(crate) fn check_module(label: &str, module: &naga::Module) -> Result<(), Sha
             let limit = limits::EXPRESSIONS as u64;
             return Err(ShaderError::too_large(label, "expressions in one function", expressions as u64, limit));
         }
+        check_expression_depth(label, &function.expressions)?;
         check_block_depth(label, &function.body)?;
     }
+    check_expression_depth(label, &module.global_expressions)
+}
+
+/// The writers for text follow expressions recursively down to what is stored in a variable.
+fn check_expression_depth(label: &str, expressions: &naga::Arena<naga::Expression>) -> Result<(), ShaderError> {
+    let mut depths: Vec<usize> = Vec::with_capacity(expressions.len());
+    for (_, expression) in expressions.iter() {
+        let mut depth = 0;
+        // Operands come before what uses them; if not, validation says so.
+        for_operands(expression, &mut |operand| {
+            depth = depth.max(depths.get(operand.index()).copied().unwrap_or(0) + 1);
+        });
+        if depth > limits::EXPRESSION_DEPTH {
+            let limit = limits::EXPRESSION_DEPTH as u64;
+            return Err(ShaderError::too_large(label, "nested expressions", depth as u64, limit));
+        }
+        depths.push(depth);
+    }
     Ok(())
+}
+
+fn for_operands(expression: &naga::Expression, f: &mut dyn FnMut(naga::Handle<naga::Expression>)) {
+    use naga::Expression as E;
+    match *expression {
+        E::Literal(_)
+        | E::Constant(_)
+        | E::Override(_)
+        | E::ZeroValue(_)
+        | E::FunctionArgument(_)
+        | E::GlobalVariable(_)
+        | E::LocalVariable(_)
+        | E::CallResult(_)
+        | E::AtomicResult { .. }
+        | E::WorkGroupUniformLoadResult { .. }
+        | E::RayQueryProceedResult
+        | E::SubgroupBallotResult
+        | E::SubgroupOperationResult { .. }
+        | E::CooperativeLoad { .. } => {}
+        E::Compose { ref components, .. } => components.iter().copied().for_each(f),
+        E::Access { base: a, index: b } | E::Binary { left: a, right: b, .. } => [a, b].into_iter().for_each(f),
+        E::Load { pointer: a }
+        | E::AccessIndex { base: a, .. }
+        | E::Splat { value: a, .. }
+        | E::Swizzle { vector: a, .. }
+        | E::Unary { expr: a, .. }
+        | E::Derivative { expr: a, .. }
+        | E::Relational { argument: a, .. }
+        | E::As { expr: a, .. }
+        | E::ArrayLength(a)
+        | E::RayQueryVertexPositions { query: a, .. }
+        | E::RayQueryGetIntersection { query: a, .. } => f(a),
+        E::Select { condition: a, accept: b, reject: c } | E::CooperativeMultiplyAdd { a, b, c } => {
+            [a, b, c].into_iter().for_each(f);
+        }
+        E::Math { arg, arg1, arg2, arg3, .. } => [Some(arg), arg1, arg2, arg3].into_iter().flatten().for_each(f),
+        E::ImageQuery { image, query } => {
+            f(image);
+            if let naga::ImageQuery::Size { level: Some(level) } = query {
+                f(level);
+            }
+        }
+        E::ImageLoad { image, coordinate, array_index, sample, level } => {
+            [Some(image), Some(coordinate), array_index, sample, level].into_iter().flatten().for_each(f);
+        }
+        E::ImageSample { image, sampler, coordinate, array_index, offset, level, depth_ref, .. } => {
+            let (x, y) = match level {
+                naga::SampleLevel::Auto | naga::SampleLevel::Zero => (None, None),
+                naga::SampleLevel::Exact(x) | naga::SampleLevel::Bias(x) => (Some(x), None),
+                naga::SampleLevel::Gradient { x, y } => (Some(x), Some(y)),
+            };
+            let list = [Some(image), Some(sampler), Some(coordinate), array_index, offset, depth_ref, x, y];
+            list.into_iter().flatten().for_each(f);
+        }
+    }
 }
 
 /// naga's validator counts push constants in 64 slots of four bytes and overflows beyond them, so they are measured

@@ -128,6 +128,7 @@ struct Depth<'a> {
     text: &'a str,
     levels: Vec<Level>,
     chain: usize,
+    declarations: usize,
     after_statement: bool,
 }
 
@@ -140,7 +141,7 @@ struct Level {
 
 impl<'a> Depth<'a> {
     fn new(label: &'a str, text: &'a str) -> Self {
-        Self { label, text, levels: vec![Level::default()], chain: 0, after_statement: true }
+        Self { label, text, levels: vec![Level::default()], chain: 0, declarations: 0, after_statement: true }
     }
 
     fn feed(&mut self, token: Token<'_>) -> Result<(), ShaderError> {
@@ -159,13 +160,9 @@ impl<'a> Depth<'a> {
             ")" | "]" => self.close(),
             "}" => {
                 self.close();
-                self.separate();
-                self.after_statement = true;
+                self.end_statement(token)?;
             }
-            ";" => {
-                self.separate();
-                self.after_statement = true;
-            }
+            ";" => self.end_statement(token)?,
             "," => self.separate(),
             _ => self.lengthen(token)?,
         }
@@ -194,6 +191,18 @@ impl<'a> Depth<'a> {
         if self.levels.len() > 1 {
             self.levels.pop();
         }
+    }
+
+    fn end_statement(&mut self, token: Token<'_>) -> Result<(), ShaderError> {
+        self.separate();
+        self.after_statement = true;
+        if self.levels.len() == 1 {
+            self.declarations += 1;
+            if self.declarations > limits::DECLARATIONS {
+                return Err(self.too_large("declarations", limits::DECLARATIONS, token));
+            }
+        }
+        Ok(())
     }
 
     fn separate(&mut self) {
@@ -488,10 +497,15 @@ mod tests {
         assert_eq!(what(wgsl("x", &"(".repeat(limits::NESTING + 1))), "nested brackets");
         assert_eq!(what(wgsl("x", &"a+".repeat(limits::CHAIN))), "");
         assert_eq!(what(wgsl("x", &"a+".repeat(limits::CHAIN + 1))), "operators in one expression");
-        assert_eq!(what(wgsl("x", &"a=b+c;".repeat(50_000))), "", "separate statements do not add up");
+        assert_eq!(
+            what(wgsl("x", &format!("{{{}}}", "a=b+c;".repeat(50_000)))),
+            "",
+            "separate statements do not add up"
+        );
         assert_eq!(what(wgsl("x", &format!("f({}", "-a,".repeat(50_000)))), "", "nor do arguments");
         assert_eq!(what(wgsl("x", &"{x}else if (y) ".repeat(limits::ELSE_BRANCHES + 1))), "else branches");
         assert_eq!(what(wgsl("x", &"if(x){y;}else{z;}".repeat(5_000))), "", "separate ifs do not add up");
+        assert_eq!(what(wgsl("x", &"const a=1;".repeat(limits::DECLARATIONS + 1))), "declarations");
         assert_eq!(glsl_body(&"if(a)".repeat(limits::CHAIN)), "operators in one expression");
         assert_eq!(glsl_body(&"do ".repeat(limits::CHAIN + 1)), "operators in one expression");
     }

@@ -120,6 +120,7 @@ pub fn compile(graph: &Graph, profile: &Profile, policy: &Policy) -> Result<Plan
         submissions: emitted.submissions,
         memory: placement.memory,
         end_states: emitted.end_states,
+        layouts: emitted.layouts,
         notes,
         pass_labels: Arc::clone(&graph.pass_labels),
         resource_labels: Arc::clone(&graph.resource_labels),

@@ -20,7 +20,7 @@ use crate::plan::{Attachment, Barrier, BarrierRange, EndState, Hazard, NO_INDEX,
 mod execution;
 mod ranges;
 
-use execution::Execution;
+use execution::{Batch, Execution};
 
 /// What this phase produces.
 #[derive(Default)]
@@ -30,6 +30,8 @@ pub(super) struct Emitted {
     pub barriers: Vec<Barrier>,
     pub submissions: Vec<Submission>,
     pub end_states: Vec<EndState>,
+    /// Parallel to the graph's accesses.
+    pub layouts: Vec<Layout>,
 }
 
 /// What is known of a cell between two passes.
@@ -48,8 +50,8 @@ struct Cell {
     barrier: u32,
     /// The pass of the last access.
     source: u32,
-    /// The position in the order of the last read.
-    read_at: u32,
+    /// One more than the position in the order of the last access; 0: before the frame.
+    last_at: u32,
 }
 
 /// A change of one cell that needs a barrier; equal neighbours become one barrier.
@@ -62,7 +64,7 @@ struct Need {
     source: u32,
     /// Execution order alone, where nothing was written: needless if other barriers order it.
     order_only: bool,
-    /// The position of the last access it waits for.
+    /// One more than the position of the last access it waits for; 0: before the frame.
     until: u32,
 }
 
@@ -78,6 +80,8 @@ struct Sync<'a> {
     batch: u32,
     scratch: Vec<(Rect, Need)>,
     deferred: Vec<(Use, Rect, Need)>,
+    /// Per resource the last pass whose overlapping reads were given a layout, and that layout.
+    shared: Vec<(u32, Layout)>,
 }
 
 pub(super) fn synchronise(graph: &Graph, work: &Work, live: &Live, order: &[u32], placement: &Placement) -> Emitted {
@@ -92,7 +96,9 @@ pub(super) fn synchronise(graph: &Graph, work: &Work, live: &Live, order: &[u32]
         batch: 0,
         scratch: Vec::new(),
         deferred: Vec::new(),
+        shared: Vec::new(),
     };
+    sync.out.layouts = work.uses.iter().map(|item| item.layout).collect();
     sync.out.barriers.reserve(work.uses.len());
     for (position, pass) in order.iter().enumerate() {
         sync.pass(narrow(position), *pass, live);
@@ -125,7 +131,7 @@ fn initial_cells(graph: &Graph, work: &Work) -> Vec<Cell> {
             reads: Scope::NONE,
             barrier: NO_INDEX,
             source: NO_INDEX,
-            read_at: 0,
+            last_at: 0,
         };
         if let Some(state) = &decl.initial {
             let scope = state_scope(state);
@@ -133,7 +139,7 @@ fn initial_cells(graph: &Graph, work: &Work) -> Vec<Cell> {
             // Stages without accesses hold everybody back: it is not said that they only read.
             let reads_only = !scope.access.is_empty() && !scope.access.writes();
             *(if reads_only { &mut cell.reads } else { &mut cell.write }) = scope;
-            cell.dirty = !scope.stages.is_empty() && !reads_only;
+            cell.dirty = scope.access.writes();
         }
         cells.resize(cells.len() + usize::try_from(grid.whole().count()).unwrap_or(0), cell);
     }
@@ -145,12 +151,14 @@ impl Sync<'_> {
         let (graph, work) = (self.graph, self.work);
         let first = graph.passes[pass as usize].first_access;
         let uses = work.pass_uses(graph, pass);
-        for item in uses {
+        for (offset, item) in uses.iter().enumerate() {
             let life = &self.placement.lives[item.resource as usize];
             if life.first == position && life.previous != NO_INDEX {
                 self.take_over(item, life.previous);
             }
-            self.access(item, pass, position);
+            let item = Use { layout: self.choose_layout(item, uses, pass), ..*item };
+            self.out.layouts[first as usize + offset] = item.layout;
+            self.access(&item, pass, position);
         }
         self.close_batch();
         let attachments = narrow(self.out.attachments.len());
@@ -161,6 +169,46 @@ impl Sync<'_> {
         self.steps.push(Step::Pass(narrow(self.out.passes.len())));
         let attachments = attachments..narrow(self.out.attachments.len());
         self.out.passes.push(PlanPass { pass, queue: 0, submission: 0, attachments });
+    }
+
+    /// The layout for an access: the one its cells are in where that is legal and no barrier is due anyway, else the
+    /// preferred one. Overlapping reads of a pass decide together.
+    fn choose_layout(&mut self, item: &Use, uses: &[Use], pass: u32) -> Layout {
+        if item.legal == 0 {
+            return item.layout;
+        }
+        if !item.has(flag::SHARED) {
+            return self.stays(item).unwrap_or(item.layout);
+        }
+        self.shared.resize(self.graph.resources.len(), (NO_INDEX, Layout::Undefined));
+        let (decided, layout) = self.shared[item.resource as usize];
+        if decided == pass {
+            return layout;
+        }
+        let group = uses.iter().filter(|other| other.resource == item.resource && other.has(flag::SHARED));
+        let mut layouts = group.map(|other| self.stays(other));
+        let first = layouts.next().flatten();
+        let layout = first.filter(|_| layouts.all(|other| other == first)).unwrap_or(item.layout);
+        self.shared[item.resource as usize] = (pass, layout);
+        layout
+    }
+
+    /// The layout that all cells of an access are in, if it is legal for it and the access needs no barrier there.
+    fn stays(&self, item: &Use) -> Option<Layout> {
+        let work = self.work;
+        let grid = &work.grids[item.resource as usize];
+        let first = grid.index(item.rect.aspects[0], item.rect.mips[0], item.rect.layers[0]);
+        let layout = self.cells[first].layout;
+        if layout == item.layout || item.legal & (1 << layout as u16) == 0 {
+            return (layout == item.layout).then_some(layout);
+        }
+        // Mere order is no reason to move: another barrier may give it.
+        let due = |cell: &Cell| {
+            let unseen = !cell.write.stages.is_empty() && cell.barrier == NO_INDEX;
+            cell.dirty && (unseen || (item.has(flag::WRITES) && !self.pending(cell).stages.is_empty()))
+        };
+        let moves = work.any_cell(item, |cell| self.cells[cell].layout != layout || due(&self.cells[cell]));
+        (!moves).then_some(layout)
     }
 
     /// The first use of a transient whose slot another had: all its cells wait for that one's last uses.
@@ -192,16 +240,14 @@ impl Sync<'_> {
     fn access(&mut self, item: &Use, pass: u32, position: u32) {
         if self.work.grids[item.resource as usize].whole().count() == 1 {
             let cell = self.work.grids[item.resource as usize].base as usize;
-            if let Some(need) = self.need(cell, item, position) {
+            if let Some(need) = self.need(cell, item) {
                 self.emit(item, &item.rect, &need);
             }
             self.advance(cell, item, pass, position);
             return;
         }
         let mut found = std::mem::take(&mut self.scratch);
-        ranges::collect(&self.work.grids[item.resource as usize], &item.rect, &mut found, |cell| {
-            self.need(cell, item, position)
-        });
+        ranges::collect(&self.work.grids[item.resource as usize], &item.rect, &mut found, |cell| self.need(cell, item));
         for (rect, need) in found.drain(..) {
             self.emit(item, &rect, &need);
         }
@@ -211,7 +257,7 @@ impl Sync<'_> {
     }
 
     /// What a cell needs before this access; widens an earlier barrier instead where that is enough.
-    fn need(&mut self, index: usize, item: &Use, position: u32) -> Option<Need> {
+    fn need(&mut self, index: usize, item: &Use) -> Option<Need> {
         let cell = self.cells[index];
         let (reads, writes) = (item.has(flag::READS), item.has(flag::WRITES));
         let pending = self.pending(&cell);
@@ -222,11 +268,10 @@ impl Sync<'_> {
             hazard: Hazard::Layout,
             source: cell.source,
             order_only: false,
-            until: if cell.untouched { 0 } else { position },
+            until: cell.last_at,
         };
         if item.layout != cell.layout && item.legal != 0 {
-            // A replacing write has no use for the old contents.
-            need.old = if writes && !reads { Layout::Undefined } else { cell.layout };
+            need.old = if self.drops_contents(item, reads, writes) { Layout::Undefined } else { cell.layout };
             need.hazard = self.hazard(&cell, item.resource, reads, writes, true);
             return Some(need);
         }
@@ -240,12 +285,21 @@ impl Sync<'_> {
             self.widen(cell.barrier, item.scope);
             return None;
         }
+        // Nothing to make available, or nobody to make it visible to.
+        need.order_only = !cell.dirty || item.scope.access.is_empty();
         if !writes {
+            need.before = cell.write;
+            need.until = if cell.dirty { cell.last_at } else { 0 };
             return (!cell.write.stages.is_empty()).then_some(need);
         }
-        need.order_only = !cell.dirty && !cell.reads.stages.is_empty();
-        need.until = cell.read_at;
         (!pending.stages.is_empty()).then_some(need)
+    }
+
+    /// A replacing write has no use for old contents. Objects that outlive the frame keep their layout in sight unless
+    /// they are cleared as attachments, where it pays: there a wrong declaration should cost no contents.
+    fn drops_contents(&self, item: &Use, reads: bool, writes: bool) -> bool {
+        let transient = self.graph.resources[item.resource as usize].lifetime == Lifetime::Transient;
+        writes && !reads && (transient || item.has(flag::ATTACHMENT))
     }
 
     /// What an access that conflicts must wait for: the reads since the last write, else that write, else the work
@@ -336,6 +390,7 @@ impl Sync<'_> {
             return;
         }
         cell.source = pass;
+        cell.last_at = position + 1;
         if item.has(flag::WRITES) {
             cell.write = item.scope;
             cell.reads = Scope::NONE;
@@ -344,33 +399,63 @@ impl Sync<'_> {
         } else {
             cell.reads.stages |= item.scope.stages;
             cell.reads.access |= item.scope.access;
-            cell.read_at = position;
         }
     }
 
-    /// Adds the barriers that only order execution, where those of the batch and earlier ones do not, and ends it.
+    /// Ends the batch: adds the barriers that only order execution, where nothing else does.
     fn close_batch(&mut self) {
-        let mut deferred = std::mem::take(&mut self.deferred);
-        if !deferred.is_empty() {
-            // The widest first: a narrower one is then often covered.
-            deferred.sort_by_key(|(item, _, need)| {
-                std::cmp::Reverse(need.before.stages.bits().count_ones() * item.scope.stages.bits().count_ones())
-            });
+        if !self.deferred.is_empty() {
+            let mut deferred = std::mem::take(&mut self.deferred);
             self.execution.catch_up(&self.steps, &self.out.barriers);
-            for (item, rect, need) in deferred.drain(..) {
-                let batch = &self.out.barriers[self.batch as usize..];
-                if !self.execution.ordered(batch, need.before.stages, item.scope.stages, need.until) {
-                    // The cells have moved on to the write already; nothing but the barrier is missing.
-                    self.push(&item, &rect, &need);
-                }
+            for (item, rect, need) in self.unordered(&mut deferred) {
+                // The cells have moved on to the access already; nothing but the barrier is missing.
+                self.push(&item, &rect, &need);
             }
+            deferred.clear();
+            self.deferred = deferred;
         }
-        self.deferred = deferred;
         let end = narrow(self.out.barriers.len());
         if end > self.batch {
             self.steps.push(Step::Barriers(self.batch..end));
             self.batch = end;
         }
+    }
+
+    /// Of the needs for mere order those that neither earlier batches, nor this one, nor each other give.
+    fn unordered(&self, deferred: &mut [(Use, Rect, Need)]) -> Vec<(Use, Rect, Need)> {
+        let mut memory = Batch::default();
+        for barrier in &self.out.barriers[self.batch as usize..] {
+            memory.add(barrier.before.stages, barrier.after.stages);
+        }
+        let ordered = |batch: &Batch, (item, _, need): &(Use, Rect, Need)| {
+            self.execution.ordered(batch, need.before.stages, item.scope.stages, need.until)
+        };
+        // The widest first: a narrower one is then often covered.
+        deferred.sort_by_key(|(item, _, need)| {
+            std::cmp::Reverse(need.before.stages.bits().count_ones() * item.scope.stages.bits().count_ones())
+        });
+        let mut kept: Vec<(Use, Rect, Need)> = Vec::new();
+        let mut all = memory;
+        for entry in deferred.iter() {
+            if !ordered(&all, entry) {
+                all.add(entry.2.before.stages, entry.0.scope.stages);
+                kept.push(*entry);
+            }
+        }
+        // Several together may cover an earlier one. Each kept entry added a pair of stages, so there are few.
+        let mut index = 0;
+        while index < kept.len() {
+            let mut others = memory;
+            for (_, entry) in kept.iter().enumerate().filter(|(other, _)| *other != index) {
+                others.add(entry.2.before.stages, entry.0.scope.stages);
+            }
+            if ordered(&others, &kept[index]) {
+                kept.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+        kept
     }
 
     fn attachment(&mut self, item: &Use, access: usize, offset: u32, dead: u8) {
@@ -387,7 +472,7 @@ impl Sync<'_> {
             store: store(0),
             stencil_store: store(u8::from(split)),
             aspects: self.work.aspects(item.resource, desc, item.rect.aspects),
-            layout: item.layout,
+            layout: self.out.layouts[access],
         });
     }
 

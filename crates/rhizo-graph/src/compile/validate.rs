@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rhizo_rhi::{Layout, Scope, Stages};
+use rhizo_rhi::{Layout, QueueKind, Scope, Stages};
 
 use super::cells::{Part, Use, Work, flag, full, too_large};
 use crate::declare::{
@@ -24,7 +24,7 @@ pub(super) fn limits(graph: &Graph) -> Result<(), CompileError> {
     ];
     for (what, count, limit) in sizes {
         if count > limit {
-            return Err(too_large(format!("{count} {what} (limit {limit})")));
+            return Err(too_large(&format!("{count} {what} (limit {limit})")));
         }
     }
     match &graph.deferred {
@@ -44,6 +44,7 @@ pub(super) fn uses(graph: &Graph, profile: &Profile) -> Result<(Vec<Use>, Vec<Pa
     let mut uses = Vec::with_capacity(graph.accesses.len());
     let mut parts = Vec::new();
     for pass in 0..graph.passes.len() {
+        queue(graph, pass)?;
         for access in graph.accesses(pass) {
             let part = usage(graph, profile, pass, access, &mut uses)?;
             parts.extend(part);
@@ -53,6 +54,22 @@ pub(super) fn uses(graph: &Graph, profile: &Profile) -> Result<(Vec<Use>, Vec<Pa
         }
     }
     Ok((uses, parts))
+}
+
+/// The preferred queue must be able to run the pass at all.
+fn queue(graph: &Graph, pass: usize) -> Result<(), CompileError> {
+    let decl = &graph.passes[pass];
+    let able = match decl.queue {
+        QueueKind::Graphics => true,
+        QueueKind::Compute => decl.kind != PassKind::Raster,
+        QueueKind::Transfer => decl.kind == PassKind::Transfer,
+    };
+    if able {
+        return Ok(());
+    }
+    let label = graph.pass_label(pass);
+    let message = format!("pass `{label}`: a {} queue runs no {} pass", decl.queue.name(), decl.kind.name());
+    Err(CompileError::new(ErrorCode::InvalidDescriptor, message).pass(label))
 }
 
 type Fault = (ErrorCode, String);
@@ -112,7 +129,7 @@ fn texture(desc: &TextureDesc) -> Result<(), Fault> {
         TextureDimension::D2 if depth > 1 => Err(flat("a 2D texture")),
         TextureDimension::Cube if depth > 1 => Err(flat("a cube")),
         TextureDimension::Cube if width != height => Err(descriptor("the faces of a cube are square")),
-        TextureDimension::Cube if desc.layers % 6 != 0 => Err(descriptor("a cube has six layers each")),
+        TextureDimension::Cube if !desc.layers.is_multiple_of(6) => Err(descriptor("a cube has six layers each")),
         TextureDimension::D3 if desc.layers > 1 => Err(descriptor("a 3D texture has no layers")),
         _ => Ok(()),
     }
@@ -172,10 +189,8 @@ fn applies(pass: PassKind, access: &AccessDecl, desc: &ResourceDesc) -> Result<(
         AccessKind::ResolveWrite if texture.samples > 1 => {
             Err(descriptor("the destination of a resolve has one sample"))
         }
-        AccessKind::StorageWrite | AccessKind::StorageReadWrite | AccessKind::StorageRead
-            if depth || texture.format.is_compressed() =>
-        {
-            Err(descriptor("depth and compressed formats have no storage access"))
+        AccessKind::StorageWrite | AccessKind::StorageReadWrite if depth || texture.format.is_compressed() => {
+            Err(descriptor("depth and compressed formats cannot be written as storage"))
         }
         kind if kind.is_attachment() && texture.format.is_compressed() => {
             Err(descriptor("a compressed format cannot be an attachment"))
@@ -214,9 +229,6 @@ fn part(access: &AccessDecl, desc: &ResourceDesc, position: usize) -> Result<Opt
         }
         (AccessRange::Texture(_), ResourceDesc::Buffer(_)) => return Err(descriptor("a texture range of a buffer")),
         (AccessRange::Buffer(_), ResourceDesc::Texture(_)) => return Err(descriptor("a byte range of a texture")),
-    }
-    if access.kind.is_attachment() && part.mips[1] - part.mips[0] > 1 {
-        return Err(descriptor("an attachment is one mip; name it"));
     }
     let whole = part.mips == [0, mips] && part.layers == [0, layers] && part.aspects == desc.aspects();
     Ok((!whole).then_some(part))
@@ -377,6 +389,7 @@ fn share_layouts(graph: &Graph, work: &mut Work, pass: u32, range: std::ops::Ran
     }
     for item in work.uses[range].iter_mut().filter(|item| shared(item)) {
         if let Some((mask, _)) = legal.get(&item.resource) {
+            item.legal = *mask;
             item.layout = preferred_layout(*mask);
         }
     }

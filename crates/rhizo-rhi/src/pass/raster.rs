@@ -25,7 +25,8 @@ pub struct ColorAttachment<'a> {
     pub load: LoadOp,
     /// At the end.
     pub store: StoreOp,
-    /// A single-sampled target that a multisampled one is averaged into at the end.
+    /// A single-sampled target that a multisampled one is averaged into at the end (integers: the first sample). It is in
+    /// layout resolve-destination and written with access resolve-write by stage fragment.
     pub resolve: Option<&'a ColorTargetView>,
 }
 

@@ -1,6 +1,6 @@
 //! GLSL ES, and the names by which its resources are bound.
 
-use super::Code;
+use super::{Bounded, Code};
 use crate::convert;
 use crate::error::ShaderError;
 use crate::reflect::EntryView;
@@ -29,16 +29,19 @@ pub(super) fn emit(
     };
     let pipeline =
         glsl::PipelineOptions { shader_stage: view.entry.stage, entry_point: view.entry.name.clone(), multiview: None };
-    let mut source = String::new();
+    let mut out = Bounded::default();
     // Bounds checks of texel loads need level queries that no GLSL ES version has; contexts are robust instead.
     let policies = BoundsCheckPolicies::default();
-    let reflection = glsl::Writer::new(&mut source, view.module, info, &options, &pipeline, policies)
-        .and_then(|mut writer| writer.write())
-        .map_err(|e| glsl_error(view.label, version, &e))?;
+    let reflection = glsl::Writer::new(&mut out, view.module, info, &options, &pipeline, policies)
+        .and_then(|mut writer| writer.write());
+    let reflection = reflection.map_err(|e| match e {
+        glsl::Error::FmtError(_) => out.error(view.label),
+        other => glsl_error(view.label, version, &other),
+    })?;
     let names = binding_names(view, &reflection, &options.binding_map)?;
     let push_constants = push_constants(view, &reflection)?;
     // GLSL has one entry point, and it is called main.
-    Ok(Code { payload: ShaderPayload::GlslEs { source, names, push_constants }, entry: "main".into() })
+    Ok(Code { payload: ShaderPayload::GlslEs { source: out.text, names, push_constants }, entry: "main".into() })
 }
 
 fn check(view: &EntryView<'_>, interface: &ShaderInterface, version: u16) -> Result<(), ShaderError> {
@@ -49,6 +52,7 @@ fn check(view: &EntryView<'_>, interface: &ShaderInterface, version: u16) -> Res
     if version < COMPUTE_VERSION && view.stage == ShaderStage::Compute {
         return refuse(format!("a compute shader in GLSL ES {version}"), "compute needs 310");
     }
+    check_depth_samplers(view)?;
     for b in &interface.bindings {
         if b.count != 1 {
             return refuse(format!("the array of bindings '{}'", b.name), "GLSL ES cannot index textures freely");
@@ -64,6 +68,24 @@ fn check(view: &EntryView<'_>, interface: &ShaderInterface, version: u16) -> Res
                 format!("'{}' in a GLSL ES vertex shader", b.name),
                 "devices may offer no storage buffers or textures to vertex shaders",
             );
+        }
+    }
+    Ok(())
+}
+
+/// Depth textures are shadow samplers in GLSL ES, which can only compare.
+fn check_depth_samplers(view: &EntryView<'_>) -> Result<(), ShaderError> {
+    let (variables, types) = (&view.module.global_variables, &view.module.types);
+    for pair in &view.info.sampling_set {
+        let (image, sampler) = (&variables[pair.image], &variables[pair.sampler]);
+        let is_depth = matches!(types[image.ty].inner, TypeInner::Image { class: naga::ImageClass::Depth { .. }, .. });
+        if is_depth && matches!(types[sampler.ty].inner, TypeInner::Sampler { comparison: false }) {
+            let name = image.name.as_deref().unwrap_or_default();
+            return Err(ShaderError::unsupported(
+                view.label,
+                format!("the depth texture '{name}' sampled without comparison in GLSL ES"),
+                "declare it as texture_2d<f32> to read depths",
+            ));
         }
     }
     Ok(())

@@ -11,7 +11,8 @@ use crate::plan::{Barrier, Step};
 
 const STAGES: usize = 13;
 
-/// `done[t][s] = n`: the work in stage `s` of the first `n` passes is over before stage `t` of the next pass starts.
+/// `done[t][s] = n + 1`: the work in stage `s` before the frame and of its first `n` passes is over before stage `t` of
+/// the next pass starts; 0: nothing is known.
 #[derive(Default)]
 pub(super) struct Execution {
     done: [[u32; STAGES]; STAGES],
@@ -44,7 +45,7 @@ impl Execution {
             for after in stages(barrier.after.stages) {
                 for before in stages(barrier.before.stages) {
                     let row = &mut self.done[after];
-                    row[before] = self.passes;
+                    row[before] = self.passes + 1;
                     for (new, through) in row.iter_mut().zip(&old[before]) {
                         *new = (*new).max(*through);
                     }
@@ -53,16 +54,26 @@ impl Execution {
         }
     }
 
-    /// Whether the table and the barriers of the open batch order the first `until + 1` passes in the stages `before`
-    /// before the stages `after` of the coming pass.
-    pub fn ordered(&self, batch: &[Barrier], before: Stages, after: Stages, until: u32) -> bool {
+    /// Whether the table and the open batch order the work before the frame and of the first `until` passes in the
+    /// stages `before` before the stages `after` of the coming pass.
+    pub fn ordered(&self, batch: &Batch, before: Stages, after: Stages, until: u32) -> bool {
         let direct = |from: usize, to: usize| {
-            let names = |mask: Stages, stage: usize| mask.bits() & (1 << stage) != 0;
-            batch.iter().any(|barrier| {
-                let chained = || stages(barrier.before.stages).any(|middle| self.done[middle][from] > until);
-                names(barrier.after.stages, to) && (names(barrier.before.stages, from) || chained())
-            })
+            let middles = batch.0[to];
+            middles & (1 << from) != 0
+                || stages(Stages::from_bits_retain(middles.into())).any(|middle| self.done[middle][from] > until)
         };
         stages(before).all(|from| stages(after).all(|to| self.done[to][from] > until || direct(from, to)))
+    }
+}
+
+/// The barriers of one batch together: by stage after them, the stages before them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Batch([u16; STAGES]);
+
+impl Batch {
+    pub fn add(&mut self, before: Stages, after: Stages) {
+        // Plans name the 13 known stages only.
+        let mask = u16::try_from(before.bits() & 0x1fff).unwrap_or(0);
+        stages(after).for_each(|stage| self.0[stage] |= mask);
     }
 }

@@ -1,8 +1,6 @@
 //! Refused shaders: each kind of error, its place and its text.
 
-mod common;
-
-use common::{LIT, PARTICLES};
+use super::common::{LIT, PARTICLES};
 use rhizo_rhi::{BindingKind, ShaderInterface, ShaderPayload, ShaderStage, ShaderTarget};
 use rhizo_shader::{
     Code, Entry, Module, ShaderError, ShaderErrorKind as Kind, ShaderFeatures, Source, compile, from_spirv_unchecked,
@@ -115,7 +113,7 @@ fn every_stated_feature_opens_its_shader() {
         assert!(unsupported(&error).contains(name), "{name}: {error}");
         let artifact = compile(&closed.with_features(feature), "main", SPIRV).unwrap_or_else(|e| panic!("{name}: {e}"));
         let ShaderPayload::Spirv(words) = artifact.payload() else { panic!("SPIR-V") };
-        common::spirv_val(name, words);
+        super::common::spirv_val(name, words);
     }
 }
 
@@ -169,6 +167,10 @@ fn glsl_es_input_and_odd_targets_are_refused_with_the_reason() {
         @fragment fn fs() -> @location(0) vec4<f32> { return textureSample(t, a, vec2<f32>()) + textureSample(t, b, vec2<f32>()); }";
     let error = module(samplers).compile("fs", es(300)).expect_err("two samplers");
     assert!(unsupported(&error).contains("several samplers"), "{error}");
+    let depth = "@group(0) @binding(0) var t: texture_depth_2d; @group(0) @binding(1) var s: sampler;
+        @fragment fn fs() -> @location(0) vec4<f32> { return vec4<f32>(textureSample(t, s, vec2<f32>())); }";
+    let error = module(depth).compile("fs", es(300)).expect_err("only comparison");
+    assert!(unsupported(&error).contains("sampled without comparison"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What adapters are and can do.
+//! What adapters are, and what formats can be used for.
 
 use crate::vocab::QueueKind;
 
@@ -121,7 +121,3 @@ impl FormatSupport {
         count == 1 || (count.is_power_of_two() && count <= 64 && self.sample_mask >> count.trailing_zeros() & 1 == 1)
     }
 }
-
-/// The full capability report of an adapter.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Capabilities {}

@@ -1,5 +1,4 @@
 //! Shaders the tests share, and the external validators.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::Write;
 use std::process::Command;

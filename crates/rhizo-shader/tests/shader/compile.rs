@@ -1,8 +1,6 @@
 //! Accepted shaders: what is written, and what is reflected.
 
-mod common;
-
-use common::{LIT, PARTICLES, glslang, spirv_val};
+use super::common::{LIT, PARTICLES, glslang, spirv_val};
 use rhizo_rhi::Format;
 use rhizo_rhi::{
     BindingKind, SampleType, ScalarClass, ShaderArtifact, ShaderPayload, ShaderStage, ShaderStages, ShaderTarget,

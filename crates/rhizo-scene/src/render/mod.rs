@@ -37,7 +37,8 @@ pub use environment::Environment;
 pub use error::RenderError;
 pub use gpu_scene::GpuScene;
 pub use options::{
-    Background, Lights, Preset, REFERENCE_AMBIENT, REFERENCE_BACKGROUND, REFERENCE_LIGHT, RenderOptions, ToneMapping,
+    Background, Lights, Preset, REFERENCE_AMBIENT, REFERENCE_BACKGROUND, REFERENCE_LIGHT, REFERENCE_SPLIT_SUM_MARGIN,
+    RenderOptions, ToneMapping,
 };
 pub use renderer::{Picture, SceneRenderer};
 pub use stats::RenderStats;

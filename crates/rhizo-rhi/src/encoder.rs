@@ -1,12 +1,12 @@
 //! Command pools, recorders and command buffers.
 
-use crate::backend::{BufferBarrierRef, GlobalBarrierRef, RecorderBackend, TextureBarrierRef};
+use crate::backend::{BufferBarrierRef, GlobalBarrierRef, ObjectRef, RecorderBackend, TextureBarrierRef};
 use crate::barrier::Barriers;
 use crate::clause;
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::handle::{DeviceShared, EpochTicket, Grave, ObjectId, User};
 use crate::pass::{ComputePass, ComputePassDesc, PassState, RasterPass, RasterPassDesc, TransferPass};
-use crate::query::{QueryKind, QuerySet};
+use crate::query::{QueryKind, QuerySet, Statistics};
 use crate::vocab::QueueKind;
 use crossbeam_queue::ArrayQueue;
 use std::marker::PhantomData;
@@ -37,6 +37,8 @@ pub(crate) struct RecorderCore {
     error: Option<Error>,
     label: String,
     groups: u32,
+    /// Statistics query that passes are being counted in.
+    statistics: Option<(ObjectRef, u32)>,
     /// Host-visible destinations were written: `finish` makes them visible to the CPU.
     pub(crate) wrote_readback: bool,
     global: Vec<GlobalBarrierRef>,
@@ -64,13 +66,14 @@ impl RecorderCore {
         }
     }
 
-    /// Poisons on failure; `None` also when already poisoned.
+    /// Poisons on failure, with the place of the caller; `None` also when already poisoned.
     #[inline]
+    #[track_caller]
     pub(crate) fn try_record<T>(&mut self, check: impl FnOnce(&mut Self) -> Result<T>) -> Option<T> {
         if !self.healthy() {
             return None;
         }
-        match check(self) {
+        match check(self).located() {
             Ok(value) => Some(value),
             Err(error) => {
                 self.poison(error);
@@ -132,6 +135,15 @@ impl RecorderCore {
             return Err(Error::clause(clause::CAPABILITY, detail));
         }
         Ok(())
+    }
+
+    /// Ends the open statistics query, if one is.
+    fn close_statistics(&mut self) -> bool {
+        let open = self.statistics.take();
+        if let Some((set, index)) = open {
+            self.backend.end_query(set, index);
+        }
+        open.is_some()
     }
 
     #[track_caller]
@@ -200,6 +212,7 @@ impl CommandPool {
         core.label.push_str(label);
         core.error = None;
         core.groups = 0;
+        core.statistics = None;
         core.open_pass = OpenPass::None;
         core.wrote_readback = false;
         core.state.reset();
@@ -207,11 +220,12 @@ impl CommandPool {
         if let Err(error) = core.backend.begin(label) {
             release(&self.user, &mut core);
             self.shared.give_back(core);
-            return self.user.note_loss(Err(error));
+            return self.user.native(Err(error));
         }
         Ok(Recorder { core: Some(core), pool: self })
     }
 
+    #[track_caller]
     fn take_core(&self) -> Result<Box<RecorderCore>> {
         for _ in 0..self.shared.free.len() {
             let Some(core) = self.shared.free.pop() else { break };
@@ -233,6 +247,7 @@ impl CommandPool {
             error: None,
             label: String::new(),
             groups: 0,
+            statistics: None,
             wrote_readback: false,
             global: Vec::new(),
             buffers: Vec::new(),
@@ -240,6 +255,12 @@ impl CommandPool {
             epoch: None,
             submitted: (0, 0),
         }))
+    }
+}
+
+impl std::fmt::Debug for CommandPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "command pool of {} queue {}", self.kind.name(), self.queue)
     }
 }
 
@@ -324,6 +345,43 @@ impl<'pool> Recorder<'pool> {
         });
     }
 
+    /// Begins counting what the passes until [`Recorder::end_statistics`] do, into a slot of a statistics set.
+    ///
+    /// *Maps to* — Vulkan: `vkCmdBeginQuery` around whole passes; D3D12: `BeginQuery`; Metal: samples of the counter set at
+    /// the encoders' boundaries; WebGPU, GL: no such sets can be made.
+    #[track_caller]
+    pub fn begin_statistics(&mut self, set: &QuerySet, index: u32) {
+        self.core().try_record(|core| {
+            core.device.check(set.key, set.owned())?;
+            let QueryKind::Statistics(which) = set.kind else { return set.check_kind(false) };
+            set.check_range(index, 1)?;
+            if core.kind > QueueKind::Compute
+                || (core.kind == QueueKind::Compute && which != Statistics::COMPUTE_INVOCATIONS)
+            {
+                let detail = format!("{which:?} on a {} queue", core.kind.name());
+                return Err(Error::clause(clause::POOL_QUEUE, detail).on(set.label()));
+            }
+            if core.statistics.is_some() {
+                return Err(Error::clause(clause::QUERY_NESTING, "statistics are already counted").on(set.label()));
+            }
+            core.backend.reset_queries(set.raw, index, 1);
+            core.backend.begin_query(set.raw, index);
+            core.statistics = Some((set.raw, index));
+            Ok(())
+        });
+    }
+
+    /// Ends counting.
+    #[track_caller]
+    pub fn end_statistics(&mut self) {
+        self.core().try_record(|core| {
+            if core.close_statistics() {
+                return Ok(());
+            }
+            Err(Error::clause(clause::QUERY_NESTING, "no statistics are counted"))
+        });
+    }
+
     /// Ends recording.
     ///
     /// # Errors
@@ -331,6 +389,9 @@ impl<'pool> Recorder<'pool> {
     #[track_caller]
     pub fn finish(mut self) -> Result<CommandBuffer> {
         let core = self.core();
+        if core.close_statistics() {
+            core.poison(Error::clause(clause::QUERY_NESTING, "statistics are still counted"));
+        }
         if core.healthy() && core.groups != 0 {
             let detail = format!("{} groups are still open", core.groups);
             core.poison(Error::clause(clause::GROUP_BALANCE, detail));
@@ -361,10 +422,17 @@ impl<'pool> Recorder<'pool> {
     }
 }
 
+impl std::fmt::Debug for Recorder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "recorder of \"{}\"", self.core.as_ref().map_or("", |core| &core.label))
+    }
+}
+
 impl Drop for Recorder<'_> {
     fn drop(&mut self) {
         if let Some(mut core) = self.core.take() {
             core.end_pass();
+            core.close_statistics();
             let _ = core.backend.finish(false); // the commands are discarded with the recording
             release(&self.pool.user, &mut core);
             self.pool.shared.give_back(core);

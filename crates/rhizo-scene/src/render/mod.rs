@@ -22,6 +22,7 @@
 mod environment;
 mod error;
 mod frame;
+mod frame_graph;
 mod gpu_scene;
 mod material;
 mod options;
@@ -30,7 +31,7 @@ mod pipelines;
 mod renderer;
 mod shaders;
 mod stats;
-mod targets;
+mod tables;
 mod upload;
 
 pub use environment::Environment;

@@ -46,14 +46,14 @@ fn run_compile(args: &CompileArgs) -> Result<()> {
     let file = GraphFile::parse(&text).map_err(|e| anyhow!("{}: {e}", args.file.display()));
     let graph = match file {
         Ok(file) => file.graph,
-        Err(error) if args.json => return fail_json(json!({"code": "invalid-file", "message": error.to_string()})),
+        Err(error) if args.json => return fail_json(&json!({"code": "invalid-file", "message": error.to_string()})),
         Err(error) => return Err(error),
     };
     let profile = read_profile(&args.profile)?;
     let policy = Policy { order: args.policy.parse()? };
     let plan = match compile(&graph, &profile, &policy) {
         Ok(plan) => plan,
-        Err(error) if args.json => return fail_json(describe(&error)),
+        Err(error) if args.json => return fail_json(&describe(&error)),
         Err(error) => return Err(anyhow!("error[{}]: {}", error.code, error.message)),
     };
     let plan_json = PlanFile::new(&graph, &plan).to_json();
@@ -96,7 +96,7 @@ fn describe(error: &CompileError) -> serde_json::Value {
 }
 
 /// Failures in the form programs read; the exit status says the same.
-fn fail_json(error: serde_json::Value) -> Result<()> {
+fn fail_json(error: &serde_json::Value) -> Result<()> {
     output::print_json(&json!({ "error": error }))?;
     Err(output::Reported.into())
 }

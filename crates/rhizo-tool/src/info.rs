@@ -38,9 +38,12 @@ pub fn run(args: &Args) -> Result<()> {
     output::print(&text?.join("\n"))
 }
 
+/// An adapter with its capabilities, or why they can't be had.
+type AdapterReport = (AdapterInfo, Result<Capabilities, String>);
+
 struct BackendReport {
     backend: Backend,
-    outcome: Result<Vec<(AdapterInfo, Result<Capabilities, String>)>, String>,
+    outcome: Result<Vec<AdapterReport>, String>,
 }
 
 impl BackendReport {
@@ -83,7 +86,7 @@ impl BackendReport {
     }
 }
 
-fn adapters(instance: &Instance, args: &Args) -> Vec<(AdapterInfo, Result<Capabilities, String>)> {
+fn adapters(instance: &Instance, args: &Args) -> Vec<AdapterReport> {
     let wanted = args.adapter.as_deref().unwrap_or("").to_lowercase();
     let all = instance.adapters().iter().enumerate();
     all.filter(|(_, info)| info.name.to_lowercase().contains(&wanted))
@@ -154,7 +157,8 @@ fn adapter_text(
     }
     match caps {
         Ok(caps) if brief => {
-            writeln!(out, "    level   {}", caps.feature_level().map_or("below raster", |level| level.name()))?
+            let level = caps.feature_level().map_or("below raster", |level| level.name());
+            writeln!(out, "    level   {level}")?;
         }
         Ok(caps) => writeln!(out, "\n{}", indent(&caps.report().to_string()))?,
         Err(reason) => writeln!(out, "    capabilities: {reason}")?,

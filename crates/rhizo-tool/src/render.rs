@@ -109,6 +109,7 @@ fn picture(
     let gpu_scene = steps.run("uploading the scene", || Ok(renderer.upload(&scene, anisotropy)?))?;
     let picture = steps.run("drawing", || Ok(renderer.render(&gpu_scene, &environment, &view, &options)?))?;
     steps.run("writing the picture", || write_png(&common.output, &picture))?;
+    check_native_validation(&device)?;
     if let Some(path) = &common.stats {
         write_stats(path, &picture, &device, &steps)?;
     }
@@ -117,6 +118,16 @@ fn picture(
     }
     println!("{}: {width}x{height}, drawn by {}", common.output.display(), device.adapter().name);
     Ok(())
+}
+
+/// With `RHIZO_VALIDATION` on, whatever the native layer says is a failure.
+fn check_native_validation(device: &rhizo::Device) -> Result<()> {
+    let messages = device.instance().take_messages();
+    if messages.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = messages.iter().map(|m| format!("  {}: {}", m.id, m.text)).collect();
+    Err(anyhow!("native validation has {} messages\n{}", messages.len(), list.join("\n")))
 }
 
 fn environment(common: &Common, preset: Preset) -> Result<Equirect> {

@@ -16,7 +16,7 @@ pub(super) fn write(query: &Query<'_>, out: &mut Writer) {
 
 fn pipelines(query: &Query<'_>, out: &mut Writer) {
     let compute = query.families.iter().any(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
-    let queue = [("a queue family with compute", compute)];
+    let queue = [("queue family with compute", compute)];
     out.conditions(Fact::ComputePipelines, &queue);
     out.conditions(Fact::DispatchIndirect, &queue);
     out.version(Fact::StorageBuffers, "Vulkan 1.0: storage buffers");

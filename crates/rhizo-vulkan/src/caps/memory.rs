@@ -42,7 +42,10 @@ fn kinds(query: &Query<'_>, out: &mut Writer) {
     out.conditions(Fact::DeviceUpload, &[("memory type DEVICE_LOCAL, HOST_VISIBLE and HOST_COHERENT", upload)]);
     let local = |heap: &vk::MemoryHeap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL);
     let unified = query.memory.memory_heaps_as_slice().iter().all(local);
-    out.conditions(Fact::UnifiedMemory, &[("every heap DEVICE_LOCAL", unified), ("some of it HOST_VISIBLE", upload)]);
+    out.conditions(
+        Fact::UnifiedMemory,
+        &[("memory that is all DEVICE_LOCAL", unified), ("DEVICE_LOCAL memory that is HOST_VISIBLE", upload)],
+    );
     out.conditions(Fact::Memoryless, &[("memory type LAZILY_ALLOCATED", any(P::LAZILY_ALLOCATED))]);
 }
 
@@ -72,7 +75,7 @@ fn heap_budget(query: &Query<'_>) -> u64 {
 fn sparse(query: &Query<'_>, out: &mut Writer) {
     let core = &query.core;
     let queue = query.families.iter().any(|f| f.queue_flags.contains(vk::QueueFlags::SPARSE_BINDING));
-    let base = [("sparseBinding", on(core.sparse_binding)), ("a queue family with sparse binding", queue)];
+    let base = [("sparseBinding", on(core.sparse_binding)), ("queue family with sparse binding", queue)];
     let with = |name: &'static str, value: vk::Bool32| [(name, on(value)), base[0], base[1]];
     out.conditions(Fact::SparseBuffers, &with("sparseResidencyBuffer", core.sparse_residency_buffer));
     out.conditions(Fact::SparseTextures2d, &with("sparseResidencyImage2D", core.sparse_residency_image2_d));

@@ -26,13 +26,13 @@ pub(super) fn write(query: &Query<'_>, out: &mut Writer) {
 fn queues(query: &Query<'_>, out: &mut Writer) {
     let any = |fits: &dyn Fn(Q) -> bool| query.families.iter().any(|f| f.queue_count > 0 && fits(f.queue_flags));
     let several = query.families.iter().map(|family| family.queue_count).sum::<u32>() > 1;
-    out.conditions(Fact::SeveralQueues, &[("more than one queue", several)]);
+    out.conditions(Fact::SeveralQueues, &[("second queue", several)]);
     let compute = any(&|flags| flags.contains(Q::COMPUTE) && !flags.contains(Q::GRAPHICS));
-    out.conditions(Fact::AsyncComputeQueue, &[("a queue family with compute and without graphics", compute)]);
+    out.conditions(Fact::AsyncComputeQueue, &[("queue family with compute and without graphics", compute)]);
     // Video and optical-flow families also copy, but are made for something else.
     let other = Q::GRAPHICS | Q::COMPUTE | Q::VIDEO_DECODE_KHR | Q::VIDEO_ENCODE_KHR | Q::OPTICAL_FLOW_NV;
     let transfer = any(&|flags| flags.contains(Q::TRANSFER) && !flags.intersects(other));
-    out.conditions(Fact::TransferQueue, &[("a queue family for transfer only", transfer)]);
+    out.conditions(Fact::TransferQueue, &[("queue family for transfer only", transfer)]);
     out.version(Fact::QueueHandOver, "Vulkan 1.0: queue family ownership transfer");
 }
 

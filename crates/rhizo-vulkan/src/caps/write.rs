@@ -85,7 +85,7 @@ impl Writer {
         let support = if missing.is_empty() {
             Support::core(Provenance::NativeFeatureQuery, source)
         } else {
-            Support::unavailable(Provenance::NativeFeatureQuery, source, format!("the driver answers no to {missing}"))
+            Support::unavailable(Provenance::NativeFeatureQuery, source, format!("the driver reports no {missing}"))
         };
         self.put(fact, support);
     }
@@ -96,7 +96,7 @@ impl Writer {
         let reason = if !query.lists(extension.name) {
             format!("the driver does not list {name}")
         } else if !extension.set {
-            format!("the driver lists {name} but answers no to {}", extension.answer)
+            format!("the driver lists {name} but reports no {}", extension.answer)
         } else if extension.commands.is_empty() {
             return self.put(fact, by_extension(&extension));
         } else {

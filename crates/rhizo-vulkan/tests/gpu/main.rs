@@ -5,4 +5,12 @@
 
 mod support;
 
+mod attachments;
+mod binding;
+mod compute;
+mod device;
+mod messages;
+mod queries;
 mod raster;
+mod sync;
+mod transfer;

@@ -2,6 +2,8 @@
 //!
 //! Alone in its program, because it counts the allocations of the whole process; one test, so that nothing else runs.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use rhizo_rhi::null::{self, NullConfig, Policy};
 use rhizo_rhi::*;
 use std::alloc::{GlobalAlloc, Layout as MemoryLayout, System};

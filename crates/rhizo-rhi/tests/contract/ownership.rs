@@ -205,7 +205,7 @@ const PASSES: &[(&str, Call)] = &[
     }),
     ("bind raster", |own, t| {
         let target = own.target("own");
-        recorded(own, |r| in_pass(r, &color_view(&target), |p| drop(p.bind(&t.raster))))
+        recorded(own, |r| in_pass(r, &color_view(&target), |p| _ = p.bind(&t.raster)))
     }),
     ("set_vertex_buffer", |own, t| {
         draw(own, |b| b.set_vertex_buffer(0, &t.buffer.vertex_view(BufferRange::WHOLE).unwrap()))
@@ -222,7 +222,7 @@ const PASSES: &[(&str, Call)] = &[
         })
     }),
     ("raster set_tables", |own, t| draw(own, |b| b.set_tables(0, &[&t.table], &[]))),
-    ("bind compute", |own, t| recorded(own, |r| drop(r.compute_pass(&ComputePassDesc::default()).bind(&t.compute)))),
+    ("bind compute", |own, t| recorded(own, |r| _ = r.compute_pass(&ComputePassDesc::default()).bind(&t.compute))),
     ("compute set_tables", |own, t| {
         let pipeline = own.compute();
         recorded(own, |r| r.compute_pass(&ComputePassDesc::default()).bind(&pipeline).set_tables(0, &[&t.table], &[]))

@@ -27,6 +27,7 @@ mod gpu_scene;
 mod material;
 mod options;
 mod passes;
+mod picture;
 mod pipelines;
 mod renderer;
 mod shaders;
@@ -41,6 +42,7 @@ pub use options::{
     Background, Lights, Preset, REFERENCE_AMBIENT, REFERENCE_BACKGROUND, REFERENCE_LIGHT, REFERENCE_SPLIT_SUM_MARGIN,
     RenderOptions, ToneMapping,
 };
+pub use picture::PictureOptions;
 pub use renderer::{Picture, SceneRenderer};
 pub use stats::RenderStats;
 

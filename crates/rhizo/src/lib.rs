@@ -49,6 +49,8 @@ pub fn support(backend: Backend) -> Result<(), String> {
     match backend {
         #[cfg(feature = "vulkan")]
         Backend::Vulkan => rhizo_vulkan::support(),
+        #[cfg(feature = "gles")]
+        Backend::Gles => rhizo_gles::support(),
         #[cfg(feature = "webgpu")]
         Backend::WebGpu => rhizo_webgpu::support(),
         Backend::Null => Ok(()),
@@ -66,6 +68,8 @@ pub fn instance(desc: &InstanceDesc<'_>) -> Result<Instance> {
     match desc.backend {
         #[cfg(feature = "vulkan")]
         Backend::Vulkan => rhizo_vulkan::instance(desc),
+        #[cfg(feature = "gles")]
+        Backend::Gles => rhizo_gles::instance(desc),
         #[cfg(feature = "webgpu")]
         Backend::WebGpu => rhizo_webgpu::instance(desc),
         Backend::Null => Ok(rhizo_rhi::null::instance(rhizo_rhi::null::NullConfig::default())),

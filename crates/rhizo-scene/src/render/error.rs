@@ -12,6 +12,15 @@ pub enum RenderError {
     /// One of the renderer's own shaders does not compile.
     #[error("{0}")]
     Shader(#[from] rhizo_shader::ShaderError),
+    /// The frame layer.
+    #[error("{0}")]
+    Frame(#[from] rhizo_frame::FrameError),
+    /// The frame's graph does not compile.
+    #[error("{0}")]
+    Graph(#[from] rhizo_graph::CompileError),
+    /// The frame's plan could not be carried out.
+    #[error("{0}")]
+    Run(#[from] rhizo_graph::run::RunError),
     /// The camera does not exist.
     #[error("{0}")]
     Camera(#[from] CameraError),

@@ -41,6 +41,8 @@ pub(super) struct FrameData {
     environment_max_level: f32,
     shadow_normal_offset: f32,
     shadow_texel: f32,
+    split_sum_margin: f32,
+    unused: [f32; 3],
     lights: [LightData; MAX_LIGHTS],
 }
 
@@ -77,6 +79,7 @@ pub(super) fn prepare(
     data.parallel = if matches!(view.projection, Projection::Orthographic { .. }) { 1.0 } else { 0.0 };
     data.environment_scale = environment.unscale * options.environment_intensity;
     data.environment_max_level = environment.max_level;
+    data.split_sum_margin = options.split_sum_margin;
     data.light_count = lights.len() as u32;
     for (i, (slot, light)) in data.lights.iter_mut().zip(&lights).enumerate() {
         *slot = LightData::new(light, caster == Some(i));
@@ -194,8 +197,8 @@ mod tests {
     fn the_shader_sees_the_same_layout() {
         assert_eq!(size_of::<LightData>(), 64);
         assert_eq!(std::mem::offset_of!(FrameData, eye), 192);
-        assert_eq!(std::mem::offset_of!(FrameData, lights), 240);
-        assert_eq!(size_of::<FrameData>(), 240 + 64 * MAX_LIGHTS);
+        assert_eq!(std::mem::offset_of!(FrameData, lights), 256);
+        assert_eq!(size_of::<FrameData>(), 256 + 64 * MAX_LIGHTS);
     }
 
     #[test]

@@ -22,6 +22,7 @@
 mod environment;
 mod error;
 mod frame;
+mod frame_graph;
 mod gpu_scene;
 mod material;
 mod options;
@@ -30,14 +31,15 @@ mod pipelines;
 mod renderer;
 mod shaders;
 mod stats;
-mod targets;
+mod tables;
 mod upload;
 
 pub use environment::Environment;
 pub use error::RenderError;
 pub use gpu_scene::GpuScene;
 pub use options::{
-    Background, Lights, Preset, REFERENCE_AMBIENT, REFERENCE_BACKGROUND, REFERENCE_LIGHT, RenderOptions, ToneMapping,
+    Background, Lights, Preset, REFERENCE_AMBIENT, REFERENCE_BACKGROUND, REFERENCE_LIGHT, REFERENCE_SPLIT_SUM_MARGIN,
+    RenderOptions, ToneMapping,
 };
 pub use renderer::{Picture, SceneRenderer};
 pub use stats::RenderStats;

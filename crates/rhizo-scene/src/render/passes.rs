@@ -62,12 +62,19 @@ pub(super) fn shadow_runs(
     runs(scene, &items, |variant| pipelines.shadow(variant, stats))
 }
 
+/// The table of space 1 and where this frame's constants begin in it.
+#[derive(Clone, Copy)]
+pub(super) struct Bindings<'a> {
+    pub(super) table: &'a BindingTable,
+    pub(super) offset: u32,
+}
+
 /// Draws runs: shadow, opaque and transparent passes differ only in what is bound.
 pub(super) fn record_items(
     pass: &mut RasterPass<'_>,
     scene: &GpuScene,
     runs: &[Run],
-    frame: &BindingTable,
+    frame: Bindings<'_>,
     stats: &mut RenderStats,
 ) {
     let mut material = None;
@@ -77,7 +84,7 @@ pub(super) fn record_items(
         stats.commands += 1;
         if i == 0 {
             // Tables and buffers outlast the pipeline: all pipelines of a pass have one layout.
-            bound.set_tables(1, &[frame], &[]);
+            bound.set_tables(1, &[frame.table], &[frame.offset]);
             bound.set_vertex_buffer(0, &scene.vertices);
             bound.set_index_buffer(&scene.indices);
             stats.table_switches += 1;
@@ -105,11 +112,11 @@ pub(super) fn record_items(
 pub(super) fn record_sky(
     pass: &mut RasterPass<'_>,
     pipeline: &RasterPipeline,
-    frame: &BindingTable,
+    frame: Bindings<'_>,
     stats: &mut RenderStats,
 ) {
     let mut bound = pass.bind(pipeline);
-    bound.set_tables(1, &[frame], &[]);
+    bound.set_tables(1, &[frame.table], &[frame.offset]);
     bound.draw(3, 1, 0, 0);
     stats.pipeline_switches += 1;
     stats.table_switches += 1;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use rhizo_rhi::{
-    AttachmentFormats, BlendEquation, BlendFactor, BlendOp, BlendState, CompareOp, CullMode, DepthState, Device,
-    Format, FrontFace, Function, PipelineLayout, PipelineLayoutDesc, PushRange, RasterPipeline, RasterPipelineDesc,
-    RenderState, ShaderStages, TableEntry, TableLayout, TableLayoutDesc, TargetState, VertexAttribute,
-    VertexBufferLayout, VertexFormat, VertexStep,
+    AttachmentFormats, BindingKind, BlendEquation, BlendFactor, BlendOp, BlendState, CompareOp, CullMode, DepthState,
+    Device, Format, FrontFace, Function, PipelineLayout, PipelineLayoutDesc, PushRange, RasterPipeline,
+    RasterPipelineDesc, RenderState, ShaderStages, TableEntry, TableLayout, TableLayoutDesc, TargetState,
+    VertexAttribute, VertexBufferLayout, VertexFormat, VertexStep,
 };
 
 use super::error::RenderError;
@@ -73,7 +73,11 @@ fn entries(functions: &[&Function], stages: &[ShaderStages], space: u32) -> Vec<
                 None => out.push(TableEntry {
                     slot: b.slot,
                     name: b.name.clone(),
-                    kind: b.kind,
+                    // A frame's constants lie somewhere in a shared buffer.
+                    kind: match b.kind {
+                        BindingKind::Constant { .. } if space == 1 => BindingKind::Constant { dynamic: true },
+                        kind => kind,
+                    },
                     stages: *stage,
                     count: b.count,
                     min_size: b.min_size,

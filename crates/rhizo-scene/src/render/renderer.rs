@@ -1,22 +1,25 @@
 //! The renderer: uploads scenes, makes environments, draws pictures.
 
+use rhizo_frame::{FrameConfig, Frames, Ticket};
+use rhizo_graph::run::{Imports, Run as GraphRun, Runner, Work};
+use rhizo_graph::{Graph, Plan};
 use rhizo_rhi::{
-    Access, AddressMode, Barriers, Binding, BindingTable, Buffer, BufferCopy, BufferDesc, BufferRange,
-    BufferTextureCopy, BufferUsage, ColorAttachment, CommandPool, CompareOp, ConstantBufferView, DepthOps,
-    DepthStencilAttachment, Device, Extent, GlobalBarrier, Layout, LoadOp, ObjectId, Queue, QueueKind, RasterPassDesc,
-    Recorder, Sampler, SamplerDesc, Scope, Stages, StorageMode, StoreOp, SubmissionIndex, TableDesc, TableWrite,
-    Texture, TextureBarrier, TextureLayers, TextureRange, TextureReadView,
+    Access, AddressMode, Barriers, BindingTable, Buffer, BufferTextureCopy, CommandPool, CompareOp, DepthOps,
+    DepthStencilAttachment, Device, Extent, Layout, LoadOp, Queue, QueueKind, RasterPassDesc, RasterPipeline, Recorder,
+    SamplerDesc, Scope, Stages, SubmissionIndex, TextureBarrier, TextureDesc, TextureLayers, TextureRange,
+    TextureReadView, TextureUsage, ViewDesc,
 };
 
 use super::environment::{self, Environment, EnvironmentPipelines};
 use super::error::RenderError;
-use super::frame::{self, FrameData, Prepared};
+use super::frame::{self, Prepared};
+use super::frame_graph::{FrameGraph, Shape};
 use super::gpu_scene::{self, GpuScene};
 use super::options::{Background, RenderOptions};
-use super::passes::{self, Run};
-use super::pipelines::Pipelines;
+use super::passes::{self, Bindings, Run};
+use super::pipelines::{DEPTH_FORMAT, HDR_FORMAT, Pipelines};
 use super::stats::RenderStats;
-use super::targets::{ShadowMap, Targets};
+use super::tables::{Common, FrameTables, SlotTables};
 use super::upload::Uploader;
 use crate::camera::View;
 use crate::hdr::Equirect;
@@ -24,6 +27,9 @@ use crate::scene::Scene;
 
 /// Software drivers take their time; anything beyond this is a hang.
 const WAIT_SECONDS: u64 = 600;
+const WAIT_NS: u64 = WAIT_SECONDS * 1_000_000_000;
+/// Frames whose constants can be in flight.
+const FRAMES_IN_FLIGHT: u32 = 2;
 
 /// A finished picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,60 +50,41 @@ pub struct Picture {
 pub struct SceneRenderer {
     device: Device,
     queue: Queue,
+    /// For uploads and environments; frames have pools of their own.
     pool: CommandPool,
     pipelines: Pipelines,
     environment_pipelines: EnvironmentPipelines,
-    split_sum: TextureReadView,
-    clamp_sampler: Sampler,
-    shadow_sampler: Sampler,
-    constants: Constants,
-    targets: Option<Targets>,
-    shadow_map: ShadowMap,
-    tables: Option<FrameTables>,
+    common: Common,
+    /// Bound where no light casts shadows.
+    no_shadow: TextureReadView,
+    frames: Frames,
+    runner: Runner,
+    graph: Option<FrameGraph>,
+    slots: Vec<SlotTables>,
 }
 
-/// The frame's constants: written by the CPU, copied, read by shaders.
-struct Constants {
-    staging: Buffer,
-    buffer: Buffer,
-    view: ConstantBufferView,
-}
-
-/// Tables of space 1, kept while what they name stays.
-struct FrameTables {
-    key: (ObjectId, ObjectId),
-    frame: BindingTable,
-    shadow: BindingTable,
-}
-
-/// Everything a frame records, resolved.
-struct FrameWork<'a> {
-    scene: &'a GpuScene,
-    options: &'a RenderOptions,
-    shadow: Option<Vec<Run>>,
+/// What a frame draws, resolved to pipelines.
+struct Lists {
+    shadow: Vec<Run>,
     opaque: Vec<Run>,
-    transparent: Option<Vec<Run>>,
-    sky: Option<rhizo_rhi::RasterPipeline>,
+    transparent: Vec<Run>,
+    sky: Option<RasterPipeline>,
+}
+
+/// Counts of each pass, apart, because each pass's closure writes its own.
+#[derive(Default)]
+struct Counts {
+    shadow: RenderStats,
+    main: RenderStats,
+    transparent: RenderStats,
+    post: RenderStats,
 }
 
 pub(super) fn wait(queue: &Queue, submission: SubmissionIndex) -> Result<(), RenderError> {
-    if queue.wait(submission, WAIT_SECONDS * 1_000_000_000)? {
+    if queue.wait(submission, WAIT_NS)? {
         return Ok(());
     }
     Err(RenderError::TimedOut { seconds: WAIT_SECONDS })
-}
-
-impl Constants {
-    fn new(device: &Device) -> Result<Self, RenderError> {
-        let make = |label, usage, storage| {
-            device.create_buffer(&BufferDesc { label, size_bytes: size_of::<FrameData>() as u64, usage, storage })
-        };
-        let staging = make("frame staging", BufferUsage::COPY_SOURCE, StorageMode::Upload)?;
-        let usage = BufferUsage::CONSTANT | BufferUsage::COPY_DESTINATION;
-        let buffer = make("frame", usage, StorageMode::DeviceLocal)?;
-        let view = buffer.constant_view(BufferRange::WHOLE)?;
-        Ok(Self { staging, buffer, view })
-    }
 }
 
 impl SceneRenderer {
@@ -109,34 +96,37 @@ impl SceneRenderer {
         let queue = device.queue(QueueKind::Graphics, 0)?;
         let mut pool = queue.create_pool();
         let environment_pipelines = EnvironmentPipelines::new(device)?;
-        let shadow_map = ShadowMap::new(device, 1)?;
         let mut recorder = pool.begin("renderer")?;
         let split_sum = environment::record_split_sum(&mut recorder, device, &environment_pipelines)?;
-        record_empty_shadow(&mut recorder, &shadow_map);
+        let no_shadow = record_no_shadow(&mut recorder, device)?;
         let commands = recorder.finish()?;
         queue.submit_commands(&[&commands])?;
-        let clamp = [AddressMode::ClampToEdge; 3];
-        let clamp_sampler =
-            device.create_sampler(&SamplerDesc { label: "clamp", address: clamp, ..SamplerDesc::default() })?;
-        let shadow_sampler = device.create_sampler(&SamplerDesc {
-            label: "shadow",
-            address: clamp,
-            comparison: Some(CompareOp::GreaterEqual),
-            ..SamplerDesc::default()
-        })?;
+        let clamp = SamplerDesc { label: "clamp", address: [AddressMode::ClampToEdge; 3], ..SamplerDesc::default() };
+        let comparison = Some(CompareOp::GreaterEqual);
+        let common = Common {
+            split_sum,
+            clamp_sampler: device.create_sampler(&clamp)?,
+            shadow_sampler: device.create_sampler(&SamplerDesc { label: "shadow", comparison, ..clamp })?,
+        };
+        let config = FrameConfig {
+            frames_in_flight: FRAMES_IN_FLIGHT,
+            upload_bytes: 0,
+            constant_bytes: 16 << 10,
+            max_readbacks: FRAMES_IN_FLIGHT as usize,
+            max_readback_bytes: device.limits().max_buffer_bytes,
+        };
         Ok(Self {
             pipelines: Pipelines::new(device)?,
-            constants: Constants::new(device)?,
+            frames: Frames::new(device, &queue, &config)?,
+            runner: Runner::new(device),
             device: device.clone(),
             queue,
             pool,
             environment_pipelines,
-            split_sum,
-            clamp_sampler,
-            shadow_sampler,
-            targets: None,
-            shadow_map,
-            tables: None,
+            common,
+            no_shadow,
+            graph: None,
+            slots: (0..FRAMES_IN_FLIGHT).map(|_| SlotTables::default()).collect(),
         })
     }
 
@@ -160,11 +150,17 @@ impl SceneRenderer {
         let texture = environment::upload(&self.device, &mut uploader, image)?;
         uploader.finish()?;
         let mut recorder = self.pool.begin("environment")?;
-        let (pipelines, sampler) = (&self.environment_pipelines, &self.clamp_sampler);
+        let (pipelines, sampler) = (&self.environment_pipelines, &self.common.clamp_sampler);
         let out = environment::record(&mut recorder, &self.device, pipelines, sampler, image, &texture)?;
         let commands = recorder.finish()?;
         self.queue.submit_commands(&[&commands])?;
         Ok(out)
+    }
+
+    /// The graph and plan of the last frame, for tools.
+    #[must_use]
+    pub fn last_plan(&self) -> Option<(&Graph, &Plan)> {
+        self.graph.as_ref().map(|frame| (&frame.graph, &frame.plan))
     }
 
     /// Draws a picture and waits for it.
@@ -179,290 +175,290 @@ impl SceneRenderer {
         options: &RenderOptions,
     ) -> Result<Picture, RenderError> {
         options.check()?;
+        check_device(&self.device, options)?;
         let mut stats = RenderStats::default();
         let prepared = frame::prepare(scene, environment, view, options, &mut stats);
-        self.fit(environment, options, &prepared, &mut stats)?;
-        self.constants.staging.write(0, bytemuck::bytes_of(&prepared.data))?;
-        let work = self.resolve(scene, options, &prepared, &mut stats)?;
-        let submission = self.submit(&work, &mut stats)?;
-        wait(&self.queue, submission)?;
-        let targets = self.targets.as_ref().expect("made by fit");
-        Ok(Picture { width: options.width, height: options.height, rgba8: targets.read()?, stats })
+        self.fit_graph(options, &prepared, &mut stats)?;
+        let lists = self.lists(scene, options, &prepared, &mut stats)?;
+        let ticket = self.submit(scene, environment, options, &prepared, &lists, &mut stats)?;
+        let bytes = self.frames.wait_readback(&ticket, WAIT_NS)?.into_bytes();
+        let rgba8 = unpadded(bytes, options, row_pitch(&self.device, options));
+        Ok(Picture { width: options.width, height: options.height, rgba8, stats })
     }
 
-    /// Makes targets, shadow map and tables anew where the last ones don't fit.
-    fn fit(
+    /// Compiles the frame's graph unless the last one has the same shape.
+    fn fit_graph(
         &mut self,
-        environment: &Environment,
         options: &RenderOptions,
         prepared: &Prepared,
         stats: &mut RenderStats,
     ) -> Result<(), RenderError> {
-        if !self.targets.as_ref().is_some_and(|t| t.fit(options)) {
-            self.targets = None;
-            let layout = self.pipelines.post.layout().table(1).expect("post.wgsl binds in space 1");
-            let targets = Targets::new(&self.device, layout, options)?;
-            stats.transient_allocations += targets.count();
-            self.targets = Some(targets);
-        }
-        if prepared.shadow && self.shadow_map.size != options.shadow_size {
-            self.shadow_map = ShadowMap::new(&self.device, options.shadow_size)?;
-            stats.transient_allocations += 1;
-        }
-        let key = (environment.prefiltered.texture_id(), self.shadow_map.view.texture_id());
-        if self.tables.as_ref().is_none_or(|t| t.key != key) {
-            self.tables = Some(self.make_tables(environment, key)?);
+        let clear = match options.background {
+            Background::Constant(c) => [c.x, c.y, c.z, 1.0],
+            Background::Environment => [0.0, 0.0, 0.0, 1.0],
+        };
+        let shape = Shape {
+            width: options.width,
+            height: options.height,
+            samples: options.samples,
+            shadow: prepared.shadow.then_some(options.shadow_size),
+            transparent: !prepared.transparent.is_empty(),
+            clear,
+            row_pitch: row_pitch(&self.device, options),
+        };
+        if self.graph.as_ref().is_none_or(|frame| frame.shape != shape) {
+            self.graph = Some(FrameGraph::new(shape)?);
+            stats.plan_misses += 1;
+        } else {
+            stats.plan_hits += 1;
         }
         Ok(())
     }
 
-    fn make_tables(&self, environment: &Environment, key: (ObjectId, ObjectId)) -> Result<FrameTables, RenderError> {
-        let constants = TableWrite::new(0, Binding::Constant(&self.constants.view));
-        let writes = [
-            constants,
-            TableWrite::new(1, Binding::Texture(&environment.prefiltered)),
-            TableWrite::new(2, Binding::Texture(&environment.irradiance)),
-            TableWrite::new(3, Binding::Texture(&self.split_sum)),
-            TableWrite::new(4, Binding::Sampler(&self.clamp_sampler)),
-            TableWrite::new(5, Binding::Texture(&self.shadow_map.view)),
-            TableWrite::new(6, Binding::Sampler(&self.shadow_sampler)),
-        ];
-        let layout = &self.pipelines.frame;
-        let frame = self.device.create_table(&TableDesc { label: "frame", layout, writes: &writes })?;
-        let layout = &self.pipelines.shadow_frame;
-        let shadow = self.device.create_table(&TableDesc { label: "shadow frame", layout, writes: &[constants] })?;
-        Ok(FrameTables { key, frame, shadow })
-    }
-
     /// Finds or makes every pipeline the frame needs.
-    fn resolve<'a>(
+    fn lists(
         &mut self,
-        scene: &'a GpuScene,
-        options: &'a RenderOptions,
+        scene: &GpuScene,
+        options: &RenderOptions,
         prepared: &Prepared,
         stats: &mut RenderStats,
-    ) -> Result<FrameWork<'a>, RenderError> {
+    ) -> Result<Lists, RenderError> {
         let (pipelines, samples) = (&mut self.pipelines, options.samples);
-        let shadow = prepared.shadow.then(|| passes::shadow_runs(pipelines, scene, stats)).transpose()?;
+        let shadow = if prepared.shadow { passes::shadow_runs(pipelines, scene, stats)? } else { Vec::new() };
         let opaque = passes::surface_runs(pipelines, scene, &prepared.opaque, samples, stats)?;
-        let transparent = (!prepared.transparent.is_empty())
-            .then(|| passes::surface_runs(pipelines, scene, &prepared.transparent, samples, stats))
-            .transpose()?;
-        let sky = (options.background == Background::Environment).then(|| pipelines.sky(samples, stats)).transpose()?;
-        Ok(FrameWork { scene, options, shadow, opaque, transparent, sky })
+        let transparent = passes::surface_runs(pipelines, scene, &prepared.transparent, samples, stats)?;
+        let visible = options.background == Background::Environment;
+        let sky = visible.then(|| pipelines.sky(samples, stats)).transpose()?;
+        Ok(Lists { shadow, opaque, transparent, sky })
     }
 
-    fn submit(&mut self, work: &FrameWork<'_>, stats: &mut RenderStats) -> Result<SubmissionIndex, RenderError> {
-        let targets = self.targets.as_ref().expect("made by fit");
-        let tables = self.tables.as_ref().expect("made by fit");
-        let mut recorder = self.pool.begin("frame")?;
+    /// The frame transaction: constants, uploads, the graph's passes, submission.
+    fn submit(
+        &mut self,
+        scene: &GpuScene,
+        environment: &Environment,
+        options: &RenderOptions,
+        prepared: &Prepared,
+        lists: &Lists,
+        stats: &mut RenderStats,
+    ) -> Result<Ticket, RenderError> {
+        let planned = self.graph.as_ref().expect("made by fit_graph");
+        let mut frame = self.frames.wait_begin(WAIT_NS)?;
+        let offset = frame.constants(bytemuck::bytes_of(&prepared.data))?.offset;
+        let constants = frame.constant_buffer().clone();
+        let (ticket, readback) = frame.readback_target(planned.shape.readback_bytes())?;
+        let mut imports = Imports::default();
+        imports.buffer(planned.readback, &readback);
+        let slot = &mut self.slots[frame.slot()];
+        let shadow_table = slot.shadow.get(&self.device, &self.pipelines.shadow_frame, &constants)?;
+        let mut counts = Counts::default();
+        let tables = FrameTables::default();
+        let what = FrameWork {
+            planned,
+            scene,
+            environment,
+            options,
+            lists,
+            pipelines: &self.pipelines,
+            common: &self.common,
+            no_shadow: &self.no_shadow,
+            constants: &constants,
+            offset,
+            shadow_table: &shadow_table,
+            tables: &tables,
+        };
+        let work = what.work(slot, &mut counts);
+        let uploads = frame.record_uploads("constants")?;
+        let mut recorder = frame.record("frame")?;
         recorder.push_group("FrameRendering");
-        record_constants(&mut recorder, &self.constants);
-        if let Some(runs) = &work.shadow {
-            record_shadow(&mut recorder, &self.shadow_map, work.scene, runs, &tables.shadow, stats);
-        }
-        record_main(&mut recorder, targets, work, &tables.frame, stats);
-        if let Some(runs) = &work.transparent {
-            record_transparent(&mut recorder, targets, work.scene, runs, &tables.frame, stats);
-        }
-        record_post(&mut recorder, targets, &self.pipelines, work.options, stats);
-        record_readback(&mut recorder, targets);
+        let run = GraphRun { plan: &planned.plan, graph: &planned.graph, imports: &imports, timestamps: None };
+        let ran = self.runner.run(&run, work, &mut recorder)?;
         recorder.pop_group();
         let commands = recorder.finish()?;
-        Ok(self.queue.submit_commands(&[&commands])?)
+        frame.submit(&[&uploads, &commands])?;
+        counts.add_to(stats, planned);
+        stats.transient_allocations += ran.transients_created;
+        stats.barriers += ran.barriers;
+        stats.barrier_batches += ran.batches;
+        Ok(ticket)
     }
 }
 
-const COLOR_WRITTEN: Scope =
-    Scope::new(Stages::FRAGMENT, Access::RENDER_TARGET_WRITE.union(Access::RENDER_TARGET_READ));
-const DEPTH_WRITTEN: Scope =
-    Scope::new(Stages::FRAGMENT, Access::DEPTH_STENCIL_WRITE.union(Access::DEPTH_STENCIL_READ));
-const SAMPLED: Scope = Scope::new(Stages::FRAGMENT, Access::SHADER_READ);
-const COPIED_FROM: Scope = Scope::new(Stages::TRANSFER, Access::TRANSFER_READ);
-const COPIED_TO: Scope = Scope::new(Stages::TRANSFER, Access::TRANSFER_WRITE);
-const CONSTANTS_READ: Scope = Scope::new(Stages::VERTEX.union(Stages::FRAGMENT), Access::CONSTANT_READ);
-
-/// The contents so far are dropped; earlier accesses of the same kind still come first.
-fn fresh(texture: &Texture, after: Scope, after_layout: Layout) -> TextureBarrier<'_> {
-    barrier(texture, (after, Layout::Undefined), (after, after_layout))
+/// Everything the passes of a frame read.
+struct FrameWork<'f> {
+    planned: &'f FrameGraph,
+    scene: &'f GpuScene,
+    environment: &'f Environment,
+    options: &'f RenderOptions,
+    lists: &'f Lists,
+    pipelines: &'f Pipelines,
+    common: &'f Common,
+    no_shadow: &'f TextureReadView,
+    constants: &'f Buffer,
+    offset: u32,
+    shadow_table: &'f BindingTable,
+    tables: &'f FrameTables,
 }
 
-fn barrier(texture: &Texture, before: (Scope, Layout), after: (Scope, Layout)) -> TextureBarrier<'_> {
-    let ((before, before_layout), (after, after_layout)) = (before, after);
-    TextureBarrier { texture, range: TextureRange::WHOLE, before, before_layout, after, after_layout, queues: None }
+impl<'f> FrameWork<'f> {
+    /// What each pass does, for the graph's runner.
+    fn work(self, slot: &'f mut SlotTables, counts: &'f mut Counts) -> Work<'f> {
+        let mut work = Work::new();
+        let Self { planned, scene, lists, tables, offset, .. } = self;
+        let Counts { shadow, main, transparent, post } = counts;
+        if let Some((pass, _)) = planned.shadow {
+            let frame = Bindings { table: self.shadow_table, offset };
+            work.raster(pass, move |pass, _| {
+                passes::record_items(pass, scene, &lists.shadow, frame, shadow);
+                Ok(())
+            });
+        }
+        self.prepare_tables(slot, &mut work);
+        let shading = move || Bindings { table: tables.frame.get().expect("set in prepare"), offset };
+        work.raster(planned.main, move |pass, _| {
+            passes::record_items(pass, scene, &lists.opaque, shading(), main);
+            if let Some(sky) = &lists.sky {
+                passes::record_sky(pass, sky, shading(), main);
+            }
+            Ok(())
+        });
+        if let Some(pass) = planned.transparent {
+            work.raster(pass, move |pass, _| {
+                passes::record_items(pass, scene, &lists.transparent, shading(), transparent);
+                Ok(())
+            });
+        }
+        let (pipeline, options) = (&self.pipelines.post, self.options);
+        work.raster(planned.post, move |pass, _| {
+            let table = tables.post.get().expect("set in prepare");
+            passes::record_post(pass, pipeline, table, options, post);
+            Ok(())
+        });
+        work.transfer(planned.copy, move |pass, resolved| {
+            let (picture, buffer) = (resolved.texture(planned.picture)?, resolved.buffer(planned.readback)?);
+            pass.copy_texture_to_buffer(picture, buffer, &[picture_copy(&planned.shape)]);
+            Ok(())
+        });
+        work
+    }
+
+    /// Tables name the graph's textures, so they are found or made when those exist.
+    fn prepare_tables(&self, slot: &'f mut SlotTables, work: &mut Work<'f>) {
+        let Self { planned, pipelines, common, environment, constants, no_shadow, tables, .. } = *self;
+        let SlotTables { shading, post, .. } = slot;
+        work.prepare(planned.main, move |device, resolved| {
+            let map = match planned.shadow {
+                Some((_, map)) => resolved.texture(map)?.read_view(&SHADOW_VIEW)?,
+                None => no_shadow.clone(),
+            };
+            let table = shading.get(device, &pipelines.frame, constants, environment, &map, common)?;
+            tables.frame.get_or_init(|| table);
+            Ok(())
+        });
+        work.prepare(planned.post, move |device, resolved| {
+            let layout = pipelines.post.layout().table(1).expect("post.wgsl binds in space 1");
+            let light = resolved.texture(planned.light)?;
+            let table = post.get(device, layout, light)?;
+            tables.post.get_or_init(|| table);
+            Ok(())
+        });
+    }
 }
 
-fn textures(recorder: &mut Recorder<'_>, textures: &[TextureBarrier<'_>]) {
-    recorder.barriers(&Barriers { textures, ..Barriers::default() });
+impl Counts {
+    fn add_to(self, stats: &mut RenderStats, planned: &FrameGraph) {
+        let passes = planned.plan.passes.iter().map(|p| planned.plan.pass_label(p.pass).to_owned());
+        stats.passes = passes.collect();
+        stats.clears = 2 + u32::from(planned.shadow.is_some());
+        for counts in [self.shadow, self.main, self.transparent, self.post] {
+            stats.add_draws(&counts);
+        }
+        stats.commands += 1; // the copy of the picture
+    }
 }
 
-fn record_constants(recorder: &mut Recorder<'_>, constants: &Constants) {
-    let size = constants.buffer.size_bytes();
-    let mut pass = recorder.transfer_pass("constants");
-    pass.copy_buffer(
-        &constants.staging,
-        &constants.buffer,
-        &[BufferCopy { source_offset: 0, destination_offset: 0, size }],
-    );
-    let global = [GlobalBarrier { before: COPIED_TO, after: CONSTANTS_READ }];
-    pass.barriers(&Barriers { global: &global, ..Barriers::default() });
-}
+/// The graph leaves what shaders sample in this layout, depth or not.
+const SHADOW_VIEW: ViewDesc = ViewDesc {
+    dimension: None,
+    range: TextureRange::WHOLE,
+    format: None,
+    swizzle: rhizo_rhi::IDENTITY,
+    layout: Some(Layout::ShaderReadOnly),
+};
 
-fn shadow_desc(map: &ShadowMap) -> RasterPassDesc<'_> {
-    let clear = DepthOps { load: LoadOp::Clear([0.0; 4]), ..DepthOps::default() };
-    let depth_stencil =
-        Some(DepthStencilAttachment { view: &map.target.view, depth: clear, stencil: DepthOps::default() });
-    RasterPassDesc { label: "shadow", depth_stencil, ..RasterPassDesc::default() }
-}
-
-const SHADOW_DRAWN: (Scope, Layout) = (DEPTH_WRITTEN, Layout::DepthStencilWrite);
-const SHADOW_SAMPLED: (Scope, Layout) = (SAMPLED, Layout::DepthStencilReadOnly);
-
-/// A shadow map without shadows, for frames that cast none.
-fn record_empty_shadow(recorder: &mut Recorder<'_>, map: &ShadowMap) {
-    let texture = &map.target.texture;
-    textures(recorder, &[fresh(texture, DEPTH_WRITTEN, Layout::DepthStencilWrite)]);
-    drop(recorder.raster_pass(&shadow_desc(map)));
-    textures(recorder, &[barrier(texture, SHADOW_DRAWN, SHADOW_SAMPLED)]);
-}
-
-fn record_shadow(
-    recorder: &mut Recorder<'_>,
-    map: &ShadowMap,
-    scene: &GpuScene,
-    runs: &[Run],
-    frame: &BindingTable,
-    stats: &mut RenderStats,
-) {
-    let texture = &map.target.texture;
-    textures(recorder, &[barrier(texture, (SAMPLED, Layout::Undefined), SHADOW_DRAWN)]);
+fn check_device(device: &Device, options: &RenderOptions) -> Result<(), RenderError> {
+    let limit = device.limits().max_texture_2d;
+    for (what, edge) in
+        [("the picture's edge", options.width.max(options.height)), ("the shadow map", options.shadow_size)]
     {
-        let mut pass = recorder.raster_pass(&shadow_desc(map));
-        passes::record_items(&mut pass, scene, runs, frame, stats);
+        if edge > limit {
+            return Err(RenderError::Limit { what, needed: edge.into(), limit: limit.into() });
+        }
     }
-    textures(recorder, &[barrier(texture, SHADOW_DRAWN, SHADOW_SAMPLED)]);
-    stats.passes.push("shadow");
-    stats.clears += 1;
+    let formats = [HDR_FORMAT, DEPTH_FORMAT].map(|format| device.format_support(format));
+    let fits = |samples: u32| formats.iter().all(|f| f.samples(samples));
+    if !fits(options.samples) {
+        let able: Vec<String> = [1, 2, 4, 8].into_iter().filter(|s| fits(*s)).map(|s| s.to_string()).collect();
+        return Err(RenderError::Option {
+            option: "samples",
+            value: options.samples.to_string(),
+            reason: format!("this device can do {}", able.join(", ")),
+        });
+    }
+    Ok(())
 }
 
-fn record_main(
-    recorder: &mut Recorder<'_>,
-    targets: &Targets,
-    work: &FrameWork<'_>,
-    frame: &BindingTable,
-    stats: &mut RenderStats,
-) {
-    let mut begin = vec![
-        barrier(&targets.hdr.texture, (SAMPLED, Layout::Undefined), (COLOR_WRITTEN, Layout::RenderTarget)),
-        fresh(&targets.depth.texture, DEPTH_WRITTEN, Layout::DepthStencilWrite),
-    ];
-    begin.extend(targets.multisampled.as_ref().map(|t| fresh(&t.texture, COLOR_WRITTEN, Layout::RenderTarget)));
-    textures(recorder, &begin);
-    let clear = match work.options.background {
-        Background::Constant(c) => [c.x, c.y, c.z, 1.0],
-        Background::Environment => [0.0, 0.0, 0.0, 1.0],
+fn row_pitch(device: &Device, options: &RenderOptions) -> u32 {
+    (options.width * 4).next_multiple_of(device.limits().row_alignment_bytes.max(4))
+}
+
+/// Rows without what aligns them.
+fn unpadded(bytes: Vec<u8>, options: &RenderOptions, row_pitch: u32) -> Vec<u8> {
+    let row = options.width as usize * 4;
+    if row_pitch as usize == row {
+        return bytes;
+    }
+    bytes.chunks(row_pitch as usize).take(options.height as usize).flat_map(|line| &line[..row]).copied().collect()
+}
+
+fn picture_copy(shape: &Shape) -> BufferTextureCopy {
+    BufferTextureCopy {
+        buffer_offset: 0,
+        row_pitch: shape.row_pitch,
+        rows_per_slice: 0,
+        layers: TextureLayers::mip(0),
+        origin: [0; 3],
+        extent: Extent::d2(shape.width, shape.height),
+    }
+}
+
+/// A shadow map of one texel, far away from everything: bound where no light casts shadows.
+fn record_no_shadow(recorder: &mut Recorder<'_>, device: &Device) -> Result<TextureReadView, RenderError> {
+    let texture = device.create_texture(&TextureDesc {
+        label: "no shadow",
+        format: DEPTH_FORMAT,
+        extent: Extent::d2(1, 1),
+        usage: TextureUsage::SHADER_READ | TextureUsage::DEPTH_STENCIL_TARGET,
+        ..TextureDesc::default()
+    })?;
+    let view = texture.depth_stencil_target_view(TextureRange::WHOLE)?;
+    let drawn = Scope::new(Stages::FRAGMENT, Access::DEPTH_STENCIL_WRITE);
+    let sampled = Scope::new(Stages::FRAGMENT, Access::SHADER_READ);
+    let mut barrier = TextureBarrier {
+        texture: &texture,
+        range: TextureRange::WHOLE,
+        before: Scope::NONE,
+        before_layout: Layout::Undefined,
+        after: drawn,
+        after_layout: Layout::DepthStencilWrite,
+        queues: None,
     };
-    let last = work.transparent.is_none();
-    let color = [Some(color_attachment(targets, LoadOp::Clear(clear), last))];
-    let depth = DepthOps {
-        load: LoadOp::Clear([0.0; 4]),
-        store: if last { StoreOp::Discard } else { StoreOp::Store },
-        read_only: false,
-    };
-    let mut pass = recorder.raster_pass(&RasterPassDesc {
-        label: "main",
-        colors: &color,
-        depth_stencil: Some(depth_attachment(targets, depth)),
-        ..RasterPassDesc::default()
-    });
-    passes::record_items(&mut pass, work.scene, &work.opaque, frame, stats);
-    if let Some(sky) = &work.sky {
-        passes::record_sky(&mut pass, sky, frame, stats);
-    }
-    stats.passes.push("main");
-    stats.clears += 2;
-}
-
-fn record_transparent(
-    recorder: &mut Recorder<'_>,
-    targets: &Targets,
-    scene: &GpuScene,
-    runs: &[Run],
-    frame: &BindingTable,
-    stats: &mut RenderStats,
-) {
-    let color = (COLOR_WRITTEN, Layout::RenderTarget);
-    let depth = (DEPTH_WRITTEN, Layout::DepthStencilWrite);
-    let drawn = targets.multisampled.as_ref().unwrap_or(&targets.hdr);
-    textures(recorder, &[barrier(&drawn.texture, color, color), barrier(&targets.depth.texture, depth, depth)]);
-    let colors = [Some(color_attachment(targets, LoadOp::Load, true))];
-    let depth = DepthOps { load: LoadOp::Load, store: StoreOp::Discard, read_only: false };
-    let mut pass = recorder.raster_pass(&RasterPassDesc {
-        label: "transparent",
-        colors: &colors,
-        depth_stencil: Some(depth_attachment(targets, depth)),
-        ..RasterPassDesc::default()
-    });
-    passes::record_items(&mut pass, scene, runs, frame, stats);
-    stats.passes.push("transparent");
-}
-
-/// The colour attachment of the passes that draw light; the last one resolves samples.
-fn color_attachment(targets: &Targets, load: LoadOp, last: bool) -> ColorAttachment<'_> {
-    match &targets.multisampled {
-        None => ColorAttachment { view: &targets.hdr.view, load, store: StoreOp::Store, resolve: None },
-        Some(target) => ColorAttachment {
-            view: &target.view,
-            load,
-            store: if last { StoreOp::Discard } else { StoreOp::Store },
-            resolve: last.then_some(&targets.hdr.view),
-        },
-    }
-}
-
-fn depth_attachment(targets: &Targets, depth: DepthOps) -> DepthStencilAttachment<'_> {
-    DepthStencilAttachment { view: &targets.depth.view, depth, stencil: DepthOps::default() }
-}
-
-fn record_post(
-    recorder: &mut Recorder<'_>,
-    targets: &Targets,
-    pipelines: &Pipelines,
-    options: &RenderOptions,
-    stats: &mut RenderStats,
-) {
-    let read = (SAMPLED, Layout::ShaderReadOnly);
-    let target = (COLOR_WRITTEN, Layout::RenderTarget);
-    textures(
-        recorder,
-        &[
-            barrier(&targets.hdr.texture, target, read),
-            barrier(&targets.output.texture, (COPIED_FROM, Layout::Undefined), target),
-        ],
-    );
-    let view = &targets.output.view;
-    let colors = [Some(ColorAttachment { view, load: LoadOp::Discard, store: StoreOp::Store, resolve: None })];
-    let mut pass =
-        recorder.raster_pass(&RasterPassDesc { label: "post", colors: &colors, ..RasterPassDesc::default() });
-    passes::record_post(&mut pass, &pipelines.post, &targets.post_table, options, stats);
-    stats.passes.push("post");
-}
-
-fn record_readback(recorder: &mut Recorder<'_>, targets: &Targets) {
-    let texture = &targets.output.texture;
-    let extent = texture.extent();
-    textures(recorder, &[barrier(texture, (COLOR_WRITTEN, Layout::RenderTarget), (COPIED_FROM, Layout::CopySource))]);
-    let mut pass = recorder.transfer_pass("readback");
-    pass.copy_texture_to_buffer(
-        texture,
-        &targets.readback,
-        &[BufferTextureCopy {
-            buffer_offset: 0,
-            row_pitch: targets.row_pitch,
-            rows_per_slice: 0,
-            layers: TextureLayers::mip(0),
-            origin: [0; 3],
-            extent: Extent::d2(extent.x, extent.y),
-        }],
-    );
+    recorder.barriers(&Barriers { textures: &[barrier], ..Barriers::default() });
+    let depth = DepthOps { load: LoadOp::Clear([0.0; 4]), ..DepthOps::default() };
+    let depth_stencil = Some(DepthStencilAttachment { view: &view, depth, stencil: DepthOps::default() });
+    drop(recorder.raster_pass(&RasterPassDesc { label: "no shadow", depth_stencil, ..RasterPassDesc::default() }));
+    (barrier.before, barrier.before_layout) = (drawn, Layout::DepthStencilWrite);
+    (barrier.after, barrier.after_layout) = (sampled, Layout::ShaderReadOnly);
+    recorder.barriers(&Barriers { textures: &[barrier], ..Barriers::default() });
+    Ok(texture.read_view(&SHADOW_VIEW)?)
 }

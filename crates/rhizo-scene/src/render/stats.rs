@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RenderStats {
     /// Labels of the passes that ran, in order.
-    pub passes: Vec<&'static str>,
+    pub passes: Vec<String>,
     /// Draws recorded.
     pub draws: u32,
     /// Draws skipped because nothing of them is in view.
@@ -31,10 +31,31 @@ pub struct RenderStats {
     pub pipeline_hits: u32,
     /// Pipelines that had to be created.
     pub pipeline_misses: u32,
+    /// Frames whose plan was found ready: 0 or 1.
+    pub plan_hits: u32,
+    /// Frames whose graph had to be compiled: 0 or 1.
+    pub plan_misses: u32,
+    /// Barriers recorded.
+    pub barriers: u32,
+    /// Batches of barriers.
+    pub barrier_batches: u32,
     /// Textures created for this frame.
     pub transient_allocations: u32,
     /// Punctual lights that shine.
     pub lights: u32,
     /// Punctual lights beyond what a frame can hold, left out.
     pub dropped_lights: u32,
+}
+
+impl RenderStats {
+    /// Adds what a pass recorded.
+    pub(super) fn add_draws(&mut self, pass: &Self) {
+        self.draws += pass.draws;
+        self.indirect_draws += pass.indirect_draws;
+        self.triangles += pass.triangles;
+        self.pipeline_switches += pass.pipeline_switches;
+        self.table_switches += pass.table_switches;
+        self.buffer_switches += pass.buffer_switches;
+        self.commands += pass.commands;
+    }
 }

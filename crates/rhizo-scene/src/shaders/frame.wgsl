@@ -42,6 +42,11 @@ struct Frame {
     shadow_normal_offset: f32,
     // One texel of the shadow map in texture coordinates.
     shadow_texel: f32,
+    // Lookups into the split-sum table stay this far away from its edges; 0 is exact.
+    split_sum_margin: f32,
+    unused_0: f32,
+    unused_1: f32,
+    unused_2: f32,
     lights: array<Light, 64>,
 }
 

@@ -282,7 +282,9 @@ fn environment_lobe(v: vec3f, n: vec3f, roughness: f32) -> vec3f {
 // Split-sum integrals (A, B): reflectance is F0 A + B (Karis 2013).
 fn environment_brdf(roughness: f32, n_dot_v: f32) -> vec2f {
     let size = f32(textureDimensions(split_sum).x);
-    let uv = (vec2f(n_dot_v, roughness) * (size - 1.0) + 0.5) / size;
+    let margin = vec2f(frame.split_sum_margin);
+    let at = clamp(vec2f(n_dot_v, roughness), margin, 1.0 - margin);
+    let uv = (at * (size - 1.0) + 0.5) / size;
     return textureSampleLevel(split_sum, clamp_sampler, uv, 0.0).xy;
 }
 

@@ -175,6 +175,7 @@ const TRANSFERS: &[(&str, Call)] = &[
 
 const PASSES: &[(&str, Call)] = &[
     ("write_timestamp", |own, t| recorded(own, |r| r.write_timestamp(&t.timestamps, 0))),
+    ("begin_statistics", |own, t| recorded(own, |r| r.begin_statistics(&t.occlusion, 0))),
     ("compute pass timestamps", |own, t| {
         let timestamps = Some(PassTimestamps { set: &t.timestamps, begin: Some(0), end: None });
         recorded(own, |r| drop(r.compute_pass(&ComputePassDesc { label: "c", timestamps })))

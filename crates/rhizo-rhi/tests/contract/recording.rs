@@ -210,3 +210,50 @@ fn dynamic_state_is_recorded_and_bounded() {
     let refused = rig.record(|r| in_pass(r, &view, |pass| pass.set_scissors(&[[u32::MAX, 0, 2, 1]])));
     assert_eq!(broken(refused), clause::VIEWPORT.id);
 }
+
+#[test]
+fn statistics_are_begun_and_ended_in_pairs_on_queues_that_have_them() {
+    let rig = Rig::new();
+    let set = rig.queries(QueryKind::Statistics(Statistics::COMPUTE_INVOCATIONS), 2);
+    let broken_by = |commands: &dyn Fn(&mut Recorder<'_>)| broken(rig.record(commands));
+    assert_eq!(broken_by(&|r| r.begin_statistics(&set, 0)), clause::QUERY_NESTING.id);
+    assert_eq!(broken_by(&|r| r.end_statistics()), clause::QUERY_NESTING.id);
+    assert_eq!(broken_by(&|r| r.begin_statistics(&set, 2)), clause::QUERY_RANGE.id);
+    let nested = |r: &mut Recorder<'_>| {
+        r.begin_statistics(&set, 0);
+        r.begin_statistics(&set, 1);
+    };
+    assert_eq!(broken_by(&nested), clause::QUERY_NESTING.id);
+    let transfer = rig.queue(QueueKind::Transfer);
+    assert_eq!(broken(rig.record_on(&transfer, |r| r.begin_statistics(&set, 0))), clause::POOL_QUEUE.id);
+    let count = |r: &mut Recorder<'_>| {
+        r.begin_statistics(&set, 0);
+        drop(r.compute_pass(&ComputePassDesc::default()));
+        r.end_statistics();
+    };
+    rig.queue.submit_commands(&[&rig.record(count).unwrap()]).unwrap();
+    assert_eq!(set.try_get_statistics(0).unwrap(), Some(vec![(Statistics::COMPUTE_INVOCATIONS, 0)]));
+    assert_eq!(set.try_get_statistics(1).unwrap(), None);
+}
+
+#[test]
+fn occlusion_queries_nest_in_their_pass() {
+    let rig = Rig::new();
+    let (set, target) = (rig.queries(QueryKind::Occlusion, 2), rig.target("target"));
+    let view = color_view(&target);
+    let colors = [color(&view)];
+    let desc = RasterPassDesc { colors: &colors, occlusion: Some(&set), ..RasterPassDesc::default() };
+    let with = |commands: &dyn Fn(&mut RasterPass<'_>)| rig.record(|r| commands(&mut r.raster_pass(&desc)));
+    let twice = |pass: &mut RasterPass<'_>| (0..2).for_each(|i| pass.begin_occlusion(i));
+    assert_eq!(broken(with(&twice)), clause::QUERY_NESTING.id);
+    assert_eq!(broken(with(&|pass| pass.begin_occlusion(0))), clause::QUERY_NESTING.id, "not ended");
+    assert_eq!(broken(with(&|pass| pass.end_occlusion())), clause::QUERY_NESTING.id);
+    assert_eq!(broken(with(&|pass| pass.begin_occlusion(2))), clause::QUERY_RANGE.id);
+    let paired = |pass: &mut RasterPass<'_>| {
+        pass.begin_occlusion(1);
+        pass.end_occlusion();
+    };
+    rig.queue.submit_commands(&[&with(&paired).unwrap()]).unwrap();
+    assert_eq!(set.try_get_occlusion(1).unwrap(), Some(0));
+    assert_eq!(set.try_get_occlusion(0).unwrap(), None);
+}

@@ -95,7 +95,8 @@ impl DeviceBackend for Device {
     }
 
     fn format_support(&self, format: Format) -> FormatSupport {
-        *self.0.formats[format as usize].get_or_init(|| texture::format_support(&self.0, format))
+        *self.0.formats[format as usize]
+            .get_or_init(|| texture::format_support(&self.0.instance.raw, self.0.physical, format))
     }
 
     fn create_buffer(&self, desc: &BufferDesc<'_>) -> Result<Native> {

@@ -10,7 +10,7 @@ use crate::adapter::Features;
 use crate::instance::InstanceShared;
 use crate::memory::{Memory, check};
 use crate::query::{self, Clocks};
-use crate::queue::{NativeQueue, QueueState};
+use crate::queue::{Gates, NativeQueue, QueueState, TIMELINE};
 use crate::{binding, buffer, convert, encoder, pipeline, texture};
 use ash::vk;
 use rhizo_rhi::backend::{
@@ -40,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) timestamp_period_ns: f32,
     pub(crate) max_lod_bias: f32,
     pub(crate) cache_key: Vec<u8>,
+    pub(crate) gates: Gates,
     formats: Box<[OnceLock<FormatSupport>]>,
     late: Mutex<Vec<Error>>,
     pub(crate) instance: Arc<InstanceShared>,
@@ -169,7 +170,8 @@ impl DeviceBackend for Device {
     fn create_semaphore(&self, timeline: Option<u64>, label: &str) -> Result<Native> {
         let semaphore = open::create_semaphore(&self.0.raw, timeline, label)?;
         self.0.name(semaphore, label);
-        Ok(Native { word: vk::Handle::as_raw(semaphore), aux: 0 })
+        let aux = if timeline.is_some() { TIMELINE } else { 0 };
+        Ok(Native { word: vk::Handle::as_raw(semaphore), aux })
     }
 
     fn semaphore_value(&self, semaphore: ObjectRef) -> Result<u64> {
@@ -210,7 +212,10 @@ impl DeviceBackend for Device {
                 }
                 ObjectKind::PipelineCache => device.raw.destroy_pipeline_cache(vk::Handle::from_raw(word), None),
                 ObjectKind::QuerySet => device.raw.destroy_query_pool(vk::Handle::from_raw(word), None),
-                ObjectKind::Semaphore => device.raw.destroy_semaphore(vk::Handle::from_raw(word), None),
+                ObjectKind::Semaphore => {
+                    device.gates.forget(vk::Handle::from_raw(word));
+                    device.raw.destroy_semaphore(vk::Handle::from_raw(word), None);
+                }
                 // Fences are the front's own: they watch a queue's timeline.
                 ObjectKind::Fence => {}
             }
@@ -219,6 +224,10 @@ impl DeviceBackend for Device {
 
     fn wait_idle(&self) -> Result<()> {
         self.0.wait_all()
+    }
+
+    fn close(&self) -> Result<()> {
+        self.0.close()
     }
 
     fn calibrate(&self, queue: u32) -> Result<Calibration> {

@@ -2,7 +2,7 @@
 
 use crate::backend::{BufferRef, ObjectKind, SliceRef};
 use crate::clause;
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::handle::{DeviceKey, DeviceShared, Keep, ObjectId, Owned, lock};
 use crate::vocab::BufferRange;
 use bitflags::bitflags;
@@ -152,7 +152,7 @@ impl Buffer {
         self.check_host_range(offset, data.len())?;
         let device = &self.owned.device;
         let _host = lock(&self.owned.host);
-        device.note_loss(device.backend.write_buffer(self.raw, offset, data))
+        device.native(device.backend.write_buffer(self.raw, offset, data))
     }
 
     /// Copies bytes from `offset` of a readback buffer. The work that wrote them must have completed.
@@ -168,7 +168,7 @@ impl Buffer {
         self.check_host_range(offset, into.len())?;
         let device = &self.owned.device;
         let _host = lock(&self.owned.host);
-        device.note_loss(device.backend.read_buffer(self.raw, offset, into))
+        device.native(device.backend.read_buffer(self.raw, offset, into))
     }
 
     #[track_caller]
@@ -206,7 +206,7 @@ impl Buffer {
             let detail = format!("needs {usage:?}, the buffer has {:?}", self.usage);
             return Err(Error::clause(clause::BUFFER_USAGE, detail).on(self.label()));
         }
-        let range = range.resolve(self.raw.size).ok_or_else(|| self.out_of_range(range))?;
+        let range = range.resolve(self.raw.size).ok_or_else(|| self.out_of_range(range)).located()?;
         if range.offset % alignment.max(1) != 0 {
             let detail = format!("offset {} is not a multiple of {alignment}", range.offset);
             return Err(Error::clause(clause::BUFFER_RANGE, detail).on(self.label()));

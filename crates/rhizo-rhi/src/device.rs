@@ -8,7 +8,7 @@ use crate::buffer::{Buffer, BufferDesc};
 use crate::cache::{CacheImport, PipelineCache};
 use crate::caps::{AdapterInfo, Capabilities, FormatSupport};
 use crate::clause;
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::format::Format;
 use crate::handle::{DeviceKey, DeviceShared, QueueSlot, Reclamation, User};
 use crate::instance::{Instance, QueueRequest};
@@ -69,7 +69,7 @@ impl Device {
     #[track_caller]
     fn open_generation(instance: &Instance, adapter: usize, desc: &DeviceDesc<'_>, key: DeviceKey) -> Result<Self> {
         let queues = Some(desc.queues.unwrap_or(instance.default_queues()));
-        let opened = instance.native().open(adapter, &DeviceDesc { label: desc.label, queues })?;
+        let opened = instance.native().open(adapter, &DeviceDesc { label: desc.label, queues }).located()?;
         let slot = |(info, backend)| QueueSlot { backend, info, last: AtomicU64::new(0) };
         let queues_made = opened.queues.into_iter().map(slot).collect();
         let shared = DeviceShared::new(opened.device, queues_made, key, desc.label, opened.limits);
@@ -163,7 +163,8 @@ impl Device {
         let found = found.ok_or_else(|| {
             let detail = format!("{} queue {index} of {}", kind.name(), self.queue_count(kind));
             Error::clause(clause::QUEUE_EXISTS, detail).on(&*self.user.label)
-        })?;
+        });
+        let found = found.located()?;
         Ok(Queue::new(self.user.clone(), found as u32))
     }
 
@@ -173,7 +174,7 @@ impl Device {
     /// `BUFFER_SIZE`, `BUFFER_HOST_USAGE`, out of memory, `DEVICE_LOST`.
     #[track_caller]
     pub fn create_buffer(&self, desc: &BufferDesc<'_>) -> Result<Buffer> {
-        Buffer::create(&self.user, desc)
+        Buffer::create(&self.user, desc).located()
     }
 
     /// Creates a texture; its layout is undefined. *Maps to*: see `DeviceBackend::create_texture`.
@@ -182,7 +183,7 @@ impl Device {
     /// `TEXTURE_DESC`, `TEXTURE_FORMAT`, out of memory, `DEVICE_LOST`.
     #[track_caller]
     pub fn create_texture(&self, desc: &TextureDesc<'_>) -> Result<Texture> {
-        Texture::create(&self.user, desc)
+        Texture::create(&self.user, desc).located()
     }
 
     /// Creates a sampler. *Maps to*: see `DeviceBackend::create_sampler`.
@@ -191,7 +192,7 @@ impl Device {
     /// `SAMPLER_DESC`, `DEVICE_LOST`.
     #[track_caller]
     pub fn create_sampler(&self, desc: &SamplerDesc<'_>) -> Result<Sampler> {
-        Sampler::create(&self.user, desc)
+        Sampler::create(&self.user, desc).located()
     }
 
     /// Creates a table layout. *Maps to*: see `DeviceBackend::create_table_layout`.
@@ -200,7 +201,7 @@ impl Device {
     /// `TABLE_LAYOUT`, `DEVICE_LOST`.
     #[track_caller]
     pub fn create_table_layout(&self, desc: &TableLayoutDesc<'_>) -> Result<TableLayout> {
-        TableLayout::create(&self.user, desc, false)
+        TableLayout::create(&self.user, desc, false).located()
     }
 
     /// Creates a pipeline layout. *Maps to*: see `DeviceBackend::create_pipeline_layout`.
@@ -209,7 +210,7 @@ impl Device {
     /// `PIPELINE_LAYOUT`, `DEVICE_LOST`.
     #[track_caller]
     pub fn create_pipeline_layout(&self, desc: &PipelineLayoutDesc<'_>) -> Result<PipelineLayout> {
-        PipelineLayout::create(&self.user, desc)
+        PipelineLayout::create(&self.user, desc).located()
     }
 
     /// Creates and fills a table. *Maps to*: see `DeviceBackend::create_table`.
@@ -218,7 +219,7 @@ impl Device {
     /// `TABLE_WRITE`, `TABLE_COMPLETE`, out of memory, `DEVICE_LOST`.
     #[track_caller]
     pub fn create_table(&self, desc: &TableDesc<'_>) -> Result<BindingTable> {
-        BindingTable::create(&self.user, desc)
+        BindingTable::create(&self.user, desc).located()
     }
 
     /// Creates a function from a validated shader. *Maps to*: see `DeviceBackend::create_function`.
@@ -227,7 +228,7 @@ impl Device {
     /// `FUNCTION_TARGET`, `DEVICE_LOST`, native failures.
     #[track_caller]
     pub fn create_function(&self, artifact: &ShaderArtifact) -> Result<Function> {
-        Function::create(&self.user, artifact)
+        Function::create(&self.user, artifact).located()
     }
 
     /// Creates a raster pipeline. *Maps to*: see `DeviceBackend::create_raster_pipeline`.
@@ -236,7 +237,7 @@ impl Device {
     /// `PIPELINE_*`, `FUNCTION_STAGE`, `DEVICE_LOST`, native failures.
     #[track_caller]
     pub fn create_raster_pipeline(&self, desc: &RasterPipelineDesc<'_>) -> Result<RasterPipeline> {
-        RasterPipeline::create(&self.user, desc)
+        RasterPipeline::create(&self.user, desc).located()
     }
 
     /// Creates a compute pipeline. *Maps to*: see `DeviceBackend::create_compute_pipeline`.
@@ -245,7 +246,7 @@ impl Device {
     /// `PIPELINE_*`, `GROUP_SIZE`, `FUNCTION_STAGE`, `DEVICE_LOST`, native failures.
     #[track_caller]
     pub fn create_compute_pipeline(&self, desc: &ComputePipelineDesc<'_>) -> Result<ComputePipeline> {
-        ComputePipeline::create(&self.user, desc)
+        ComputePipeline::create(&self.user, desc).located()
     }
 
     /// Creates a pipeline cache from bytes of an earlier export (empty for a new one), which are never trusted.
@@ -254,7 +255,7 @@ impl Device {
     /// `DEVICE_LOST`, native failures; bytes that don't fit are skipped with a reason, not an error.
     #[track_caller]
     pub fn create_pipeline_cache(&self, label: &str, bytes: &[u8]) -> Result<(PipelineCache, CacheImport)> {
-        PipelineCache::create(&self.user, label, bytes)
+        PipelineCache::create(&self.user, label, bytes).located()
     }
 
     /// Creates `count` query slots. *Maps to*: see `DeviceBackend::create_query_set`.
@@ -263,7 +264,7 @@ impl Device {
     /// `QUERY_RANGE`, `Unsupported`, `DEVICE_LOST`.
     #[track_caller]
     pub fn create_query_set(&self, label: &str, kind: QueryKind, count: u32) -> Result<QuerySet> {
-        QuerySet::create(&self.user, label, kind, count)
+        QuerySet::create(&self.user, label, kind, count).located()
     }
 
     /// Creates a fence, ready.
@@ -278,7 +279,7 @@ impl Device {
     /// `Unsupported`, `DEVICE_LOST`, native failures.
     #[track_caller]
     pub fn create_semaphore(&self, label: &str, kind: SemaphoreKind) -> Result<Semaphore> {
-        Semaphore::create(&self.user, label, kind)
+        Semaphore::create(&self.user, label, kind).located()
     }
 
     /// Frees what was dropped and can no longer be used. Submissions do this as well.
@@ -293,7 +294,7 @@ impl Device {
     #[track_caller]
     pub fn wait_idle(&self) -> Result<()> {
         self.user.check_alive()?;
-        self.user.note_loss(self.user.backend.wait_idle())?;
+        self.user.native(self.user.backend.wait_idle())?;
         self.user.collect();
         Ok(())
     }
@@ -306,7 +307,7 @@ impl Device {
     pub fn calibrate(&self, queue: &Queue) -> Result<Calibration> {
         self.user.check_alive()?;
         queue.check_device(self.user.key)?;
-        self.user.note_loss(self.user.backend.calibrate(queue.position()))
+        self.user.native(self.user.backend.calibrate(queue.position()))
     }
 
     /// Memory held, and what waits to be freed.

@@ -3,7 +3,7 @@
 use crate::backend::{BufferBarrierRef, GlobalBarrierRef, ObjectRef, RecorderBackend, TextureBarrierRef};
 use crate::barrier::Barriers;
 use crate::clause;
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::handle::{DeviceShared, EpochTicket, Grave, ObjectId, User};
 use crate::pass::{ComputePass, ComputePassDesc, PassState, RasterPass, RasterPassDesc, TransferPass};
 use crate::query::{QueryKind, QuerySet, Statistics};
@@ -66,13 +66,14 @@ impl RecorderCore {
         }
     }
 
-    /// Poisons on failure; `None` also when already poisoned.
+    /// Poisons on failure, with the place of the caller; `None` also when already poisoned.
     #[inline]
+    #[track_caller]
     pub(crate) fn try_record<T>(&mut self, check: impl FnOnce(&mut Self) -> Result<T>) -> Option<T> {
         if !self.healthy() {
             return None;
         }
-        match check(self) {
+        match check(self).located() {
             Ok(value) => Some(value),
             Err(error) => {
                 self.poison(error);
@@ -219,11 +220,12 @@ impl CommandPool {
         if let Err(error) = core.backend.begin(label) {
             release(&self.user, &mut core);
             self.shared.give_back(core);
-            return self.user.note_loss(Err(error));
+            return self.user.native(Err(error));
         }
         Ok(Recorder { core: Some(core), pool: self })
     }
 
+    #[track_caller]
     fn take_core(&self) -> Result<Box<RecorderCore>> {
         for _ in 0..self.shared.free.len() {
             let Some(core) = self.shared.free.pop() else { break };
@@ -253,6 +255,12 @@ impl CommandPool {
             epoch: None,
             submitted: (0, 0),
         }))
+    }
+}
+
+impl std::fmt::Debug for CommandPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "command pool of {} queue {}", self.kind.name(), self.queue)
     }
 }
 
@@ -411,6 +419,12 @@ impl<'pool> Recorder<'pool> {
                 self.pool.user.note_loss(Err(error))
             }
         }
+    }
+}
+
+impl std::fmt::Debug for Recorder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "recorder of \"{}\"", self.core.as_ref().map_or("", |core| &core.label))
     }
 }
 

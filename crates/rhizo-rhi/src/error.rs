@@ -158,6 +158,27 @@ impl Error {
     }
 }
 
+/// Names the caller's place instead of one inside this crate: closures do not pass `#[track_caller]` on.
+pub(crate) trait Located {
+    /// The same with the place of the call that the caller made.
+    #[track_caller]
+    fn located(self) -> Self;
+}
+
+impl<T> Located for Result<T> {
+    #[inline]
+    #[track_caller]
+    fn located(self) -> Self {
+        match self {
+            Ok(value) => Ok(value),
+            Err(mut error) => {
+                error.0.site = Location::caller();
+                Err(error)
+            }
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = &*self.0;

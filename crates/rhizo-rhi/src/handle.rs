@@ -6,7 +6,7 @@
 
 use crate::backend::{DeviceBackend, Native, ObjectKind, QueueBackend, RecorderCore};
 use crate::clause;
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::limits::DeviceLimits;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -198,13 +198,21 @@ impl DeviceShared {
     }
 
     /// Creates a native object; out of memory frees what waits in the graveyard and tries once more.
+    #[track_caller]
     pub(crate) fn create<T>(&self, make: impl Fn(&dyn DeviceBackend) -> Result<T>) -> Result<T> {
         let made = make(&*self.backend);
         if made.as_ref().is_err_and(|e| e.kind() == crate::error::ErrorKind::OutOfMemory) {
             self.collect();
-            return self.note_loss(make(&*self.backend));
+            return self.native(make(&*self.backend));
         }
-        self.note_loss(made)
+        self.native(made)
+    }
+
+    /// The result of a native call, with the caller's place, and the device marked lost when the call says so.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn native<T>(&self, result: Result<T>) -> Result<T> {
+        self.note_loss(result).located()
     }
 
     /// Marks the device lost when a native call says that it is.

@@ -3,7 +3,7 @@
 use crate::backend::{InstanceBackend, NativeMessage};
 use crate::caps::{AdapterInfo, AdapterKind, Capabilities};
 use crate::device::{Device, DeviceDesc};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Located, Result};
 use std::sync::Arc;
 
 /// The APIs.
@@ -164,11 +164,12 @@ impl Instance {
             info.unusable.is_none() && (allow_software || info.kind != AdapterKind::Software)
         };
         let best = self.adapters.iter().enumerate().filter(usable).min_by_key(|(i, info)| (rank(info), *i));
-        best.map(|(i, _)| i).ok_or_else(|| {
+        let best = best.map(|(i, _)| i).ok_or_else(|| {
             let found: Vec<String> = self.adapters.iter().map(|a| format!("{} ({:?})", a.name, a.kind)).collect();
             let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
             Error::new(ErrorKind::Unavailable, format!("no {} adapter fits; found: {found}", self.backend().name()))
-        })
+        });
+        best.located()
     }
 
     /// Opens a device on an adapter.

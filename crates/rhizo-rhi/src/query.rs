@@ -154,7 +154,7 @@ impl QuerySet {
         self.owned.device.check_alive()?;
         let mut words = vec![0; count as usize * self.kind.words() as usize];
         let device = &self.owned.device;
-        let ready = device.note_loss(device.backend.query_results(self.raw, first, count, &mut words))?;
+        let ready = device.native(device.backend.query_results(self.raw, first, count, &mut words))?;
         Ok(ready.then_some(words))
     }
 

@@ -4,7 +4,7 @@ use crate::backend::{NativeView, ObjectKind, ObjectRef, TextureRef};
 use crate::buffer::StorageMode;
 use crate::caps::FormatSupport;
 use crate::clause;
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::format::Format;
 use crate::handle::{DeviceKey, DeviceShared, Keep, ObjectId, Owned};
 use crate::shader::ViewDimension;
@@ -344,7 +344,7 @@ impl Texture {
     /// `TEXTURE_USAGE`, `TEXTURE_RANGE`, `TEXTURE_VIEW`.
     #[track_caller]
     pub fn read_view(&self, desc: &ViewDesc) -> Result<TextureReadView> {
-        self.make_view(ViewKind::Read, TextureUsage::SHADER_READ, desc).map(TextureReadView)
+        self.make_view(ViewKind::Read, TextureUsage::SHADER_READ, desc).located().map(TextureReadView)
     }
 
     /// A storage view of one mip level.
@@ -353,7 +353,7 @@ impl Texture {
     /// `TEXTURE_USAGE`, `TEXTURE_RANGE`, `TEXTURE_VIEW`.
     #[track_caller]
     pub fn write_view(&self, desc: &ViewDesc) -> Result<TextureWriteView> {
-        self.make_view(ViewKind::Write, TextureUsage::SHADER_WRITE, desc).map(TextureWriteView)
+        self.make_view(ViewKind::Write, TextureUsage::SHADER_WRITE, desc).located().map(TextureWriteView)
     }
 
     /// A colour-attachment view of one mip level; several layers for layered passes.
@@ -363,7 +363,7 @@ impl Texture {
     #[track_caller]
     pub fn color_target_view(&self, range: TextureRange) -> Result<ColorTargetView> {
         let desc = self.target_desc(range);
-        self.make_view(ViewKind::ColorTarget, TextureUsage::COLOR_TARGET, &desc).map(ColorTargetView)
+        self.make_view(ViewKind::ColorTarget, TextureUsage::COLOR_TARGET, &desc).located().map(ColorTargetView)
     }
 
     /// A depth-stencil-attachment view of one mip level.
@@ -374,6 +374,7 @@ impl Texture {
     pub fn depth_stencil_target_view(&self, range: TextureRange) -> Result<DepthStencilTargetView> {
         let desc = self.target_desc(range);
         self.make_view(ViewKind::DepthStencilTarget, TextureUsage::DEPTH_STENCIL_TARGET, &desc)
+            .located()
             .map(DepthStencilTargetView)
     }
 

@@ -15,6 +15,7 @@ pub mod camera;
 pub mod hdr;
 pub mod import;
 pub mod procedural;
+pub mod render;
 pub mod scene;
 
 mod tangent;

@@ -7,5 +7,7 @@ pub mod drivers;
 #[cfg(feature = "flip")]
 pub mod flip;
 pub mod flip_report;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod paths;
 pub mod skips;

@@ -57,9 +57,19 @@ impl Adapter {
         Self { raw, info, subgroups: (native.subgroup_min_size, native.subgroup_max_size) }
     }
 
-    /// The full report; nothing is reported yet.
+    /// The full report.
     pub(crate) fn capabilities(&self) -> Capabilities {
-        Capabilities::default()
+        let (features, native) = (self.features(), self.native_limits());
+        crate::caps::report(self.raw.features(), features, &native, &self.limits(&native))
+    }
+
+    /// The limits that devices are opened with: all the adapter has.
+    pub(crate) fn native_limits(&self) -> wgpu::Limits {
+        let mut limits = self.raw.limits();
+        if !self.features().contains(Features::IMMEDIATES) {
+            limits.max_immediate_size = 0;
+        }
+        limits
     }
 
     pub(crate) fn features(&self) -> Features {
@@ -67,8 +77,7 @@ impl Adapter {
     }
 
     /// The limits in the contract's terms.
-    pub(crate) fn limits(&self, native: &wgpu::Limits, features: Features) -> DeviceLimits {
-        let push = if features.contains(Features::IMMEDIATES) { native.max_immediate_size } else { 0 };
+    pub(crate) fn limits(&self, native: &wgpu::Limits) -> DeviceLimits {
         let groups = native.max_compute_workgroups_per_dimension;
         DeviceLimits {
             uniform_alignment_bytes: native.min_uniform_buffer_offset_alignment,
@@ -93,7 +102,7 @@ impl Adapter {
             max_texture_cube: native.max_texture_dimension_2d,
             max_texture_3d: native.max_texture_dimension_3d,
             max_texture_layers: native.max_texture_array_layers,
-            max_push_constant_bytes: push,
+            max_push_constant_bytes: native.max_immediate_size,
             max_tables: native.max_bind_groups,
             max_viewports: 1,
             max_constant_range_bytes: native.max_uniform_buffer_binding_size,

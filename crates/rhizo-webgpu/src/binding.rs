@@ -49,7 +49,7 @@ fn binding_type(entry: &TableEntry) -> wgpu::BindingType {
         BindingKind::BufferWrite => buffer(wgpu::BufferBindingType::Storage { read_only: false }, false),
         BindingKind::Texture { sample, dimension, multisampled } => wgpu::BindingType::Texture {
             sample_type: match sample {
-                // Formats that can't be filtered are not reported as sampled, see `Shared::format_support`.
+                // Formats that can't be filtered are not reported as sampled, see `caps::format_support`.
                 SampleType::Float => wgpu::TextureSampleType::Float { filterable: !multisampled },
                 SampleType::Sint => wgpu::TextureSampleType::Sint,
                 SampleType::Uint => wgpu::TextureSampleType::Uint,

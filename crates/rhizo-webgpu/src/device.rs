@@ -9,13 +9,12 @@ use rhizo_rhi::backend::{
     NativeTable, NativeView, ObjectKind, ObjectRef, OpenedDevice, QueueBackend, RecorderBackend, TextureRef,
 };
 use rhizo_rhi::{
-    BufferDesc, Calibration, Error, ErrorKind, Format, FormatClass, FormatSupport, QueryKind, QueueInfo, QueueKind,
-    QueueRequest, Result, SamplerDesc, ShaderArtifact, ShaderTarget, TableLayoutDesc, TextureDesc,
+    BufferDesc, Calibration, Error, ErrorKind, Format, FormatSupport, QueryKind, QueueInfo, QueueKind, QueueRequest,
+    Result, SamplerDesc, ShaderArtifact, ShaderTarget, TableLayoutDesc, TextureDesc,
 };
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use wgpu::TextureFormatFeatureFlags as Flags;
 
 /// Late errors kept until they are taken; the first ones matter.
 const LATE_CAPACITY: usize = 256;
@@ -78,34 +77,9 @@ impl Shared {
         }
     }
 
-    /// What the specification guarantees with the device's features.
+    /// What a format can be used for with the device's features.
     pub(crate) fn format_support(&self, format: Format) -> FormatSupport {
-        let native = convert::format(format);
-        if !self.features.contains(native.required_features()) {
-            return FormatSupport::default();
-        }
-        let wgpu::TextureFormatFeatures { allowed_usages, flags } = native.guaranteed_format_features(self.features);
-        let usage = |usage| allowed_usages.contains(usage);
-        let storage = usage(wgpu::TextureUsages::STORAGE_BINDING);
-        let filterable = flags.contains(Flags::FILTERABLE);
-        // A layout of the contract does not say whether a float texture is filtered, so all of them must be filterable.
-        let unfilterable = format.info().class == FormatClass::Float && !filterable;
-        FormatSupport {
-            sampled: usage(wgpu::TextureUsages::TEXTURE_BINDING) && !unfilterable,
-            filterable,
-            renderable: usage(wgpu::TextureUsages::RENDER_ATTACHMENT),
-            blendable: flags.contains(Flags::BLENDABLE),
-            storage_read: storage && flags.intersects(Flags::STORAGE_READ_ONLY | Flags::STORAGE_READ_WRITE),
-            storage_write: storage && flags.intersects(Flags::STORAGE_WRITE_ONLY | Flags::STORAGE_READ_WRITE),
-            storage_atomic: false,
-            vertex: false,
-            copy: usage(wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST),
-            blit_source: false,
-            blit_destination: false,
-            resolve: flags.contains(Flags::MULTISAMPLE_RESOLVE),
-            linear_mips: false,
-            sample_mask: 1 | u8::from(flags.contains(Flags::MULTISAMPLE_X4)) << 2,
-        }
+        crate::caps::format_support(self.features, format)
     }
 }
 
@@ -121,10 +95,7 @@ pub(crate) fn open(adapter: &Adapter, label: &str, queues: QueueRequest) -> Resu
         return Err(Error::new(ErrorKind::InvalidArgument, "no queue was asked for").on(label));
     };
     let features = adapter.features();
-    let mut limits = adapter.raw.limits();
-    if !features.contains(wgpu::Features::IMMEDIATES) {
-        limits.max_immediate_size = 0;
-    }
+    let limits = adapter.native_limits();
     let native = wgpu::DeviceDescriptor {
         label: Some(label),
         required_features: features,
@@ -149,7 +120,7 @@ pub(crate) fn open(adapter: &Adapter, label: &str, queues: QueueRequest) -> Resu
     Ok(OpenedDevice {
         device: Box::new(WebGpuDevice { shared }),
         queues: vec![(info, queue)],
-        limits: adapter.limits(&limits, features),
+        limits: adapter.limits(&limits),
         capabilities: adapter.capabilities(),
     })
 }

@@ -180,14 +180,14 @@ pub(super) fn partition(graph: &Graph, (uses, parts): (Vec<Use>, Vec<Part>)) -> 
         base += u64::from(grid.aspects) * u64::from(grid.mips) * u64::from(grid.layers);
     }
     if base > limits::CELLS as u64 {
-        return Err(too_large(format!("its accesses cut the resources into {base} pieces (limit {})", limits::CELLS)));
+        return Err(too_large(&format!("its accesses cut the resources into {base} pieces (limit {})", limits::CELLS)));
     }
     work.cell_count = usize::try_from(base).unwrap_or(usize::MAX);
     assign(&mut work, &parts)?;
     Ok(work)
 }
 
-pub(super) fn too_large(what: String) -> CompileError {
+pub(super) fn too_large(what: &str) -> CompileError {
     CompileError::new(ErrorCode::Unsupported, format!("the graph is too large: {what}"))
 }
 
@@ -264,7 +264,7 @@ fn assign(work: &mut Work, parts: &[Part]) -> Result<(), CompileError> {
     let visits: u64 = work.uses.iter().map(|item| item.rect.count()).sum();
     if visits > limits::CELL_VISITS {
         let limit = limits::CELL_VISITS;
-        return Err(too_large(format!("its accesses name {visits} pieces of resources (limit {limit})")));
+        return Err(too_large(&format!("its accesses name {visits} pieces of resources (limit {limit})")));
     }
     Ok(())
 }

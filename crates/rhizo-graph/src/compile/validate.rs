@@ -24,7 +24,7 @@ pub(super) fn limits(graph: &Graph) -> Result<(), CompileError> {
     ];
     for (what, count, limit) in sizes {
         if count > limit {
-            return Err(too_large(format!("{count} {what} (limit {limit})")));
+            return Err(too_large(&format!("{count} {what} (limit {limit})")));
         }
     }
     match &graph.deferred {
@@ -129,7 +129,7 @@ fn texture(desc: &TextureDesc) -> Result<(), Fault> {
         TextureDimension::D2 if depth > 1 => Err(flat("a 2D texture")),
         TextureDimension::Cube if depth > 1 => Err(flat("a cube")),
         TextureDimension::Cube if width != height => Err(descriptor("the faces of a cube are square")),
-        TextureDimension::Cube if desc.layers % 6 != 0 => Err(descriptor("a cube has six layers each")),
+        TextureDimension::Cube if !desc.layers.is_multiple_of(6) => Err(descriptor("a cube has six layers each")),
         TextureDimension::D3 if desc.layers > 1 => Err(descriptor("a 3D texture has no layers")),
         _ => Ok(()),
     }

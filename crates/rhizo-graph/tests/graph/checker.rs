@@ -172,10 +172,9 @@ impl<'a> Checker<'a> {
         }
         let place: HashMap<usize, usize> = order.iter().enumerate().map(|(at, i)| (*i, at)).collect();
         for (i, j) in self.model.edges() {
-            if let (Some(a), Some(b)) = (place.get(&i), place.get(&j)) {
-                if a >= b {
-                    return Err(format!("{} must run before {}", self.model.passes[i].name, self.model.passes[j].name));
-                }
+            let late = place.get(&i).zip(place.get(&j)).is_some_and(|(a, b)| a >= b);
+            if late {
+                return Err(format!("{} must run before {}", self.model.passes[i].name, self.model.passes[j].name));
             }
         }
         Ok(())

@@ -1,13 +1,19 @@
 //! The capability report as text for terminals: aligned columns, words, no colour.
 
+use std::collections::HashMap;
 use std::fmt;
 
-use super::{Capabilities, Domain, Fact, FeatureLevel, Ladder, LimitKind, LimitUnit, Lowering, Qualification, Tier};
+use super::{
+    Capabilities, Capability, Domain, Fact, FeatureLevel, Ladder, LimitKind, LimitUnit, Lowering, Qualification, Tier,
+};
+
+/// Columns a line may take; longer texts go on in the next line under the same column.
+const WIDTH: usize = 120;
 
 /// Shows [`Capabilities`] as text.
 ///
-/// A summary with one line per domain, then the facts of each domain with their columns, then limits and what is missing
-/// for the next feature level. `summary()` leaves it at the first part.
+/// A summary with one line per domain, then the facts of each domain with their columns, then the limits.
+/// [`summary`](Self::summary) leaves it at the first part.
 #[derive(Clone, Copy, Debug)]
 pub struct CapabilityReport<'a> {
     capabilities: &'a Capabilities,
@@ -38,44 +44,59 @@ impl fmt::Display for CapabilityReport<'_> {
         if !self.details {
             return Ok(());
         }
+        let common = common_reason(self.capabilities);
+        if let Some(reason) = common {
+            writeln!(f, "\nWhere the driver can and a program cannot, and nothing else is said: {reason}.")?;
+        }
         for domain in Domain::ALL {
             writeln!(f)?;
-            write_domain(f, self.capabilities, *domain)?;
+            write_domain(f, self.capabilities, *domain, common)?;
         }
         writeln!(f)?;
         write_limits(f, self.capabilities)
     }
 }
 
+/// A tier in the report: none rather than unavailable.
+fn word(tier: Tier) -> &'static str {
+    if tier == Tier::Unavailable { "none" } else { tier.name() }
+}
+
+/// Facts missing for the next level that are listed before the rest is only counted.
+const SHOWN: usize = 12;
+
 fn write_level(f: &mut fmt::Formatter<'_>, caps: &Capabilities) -> fmt::Result {
     let name = |level: Option<FeatureLevel>| level.map_or("none", FeatureLevel::name);
     let (usable, native) = (caps.feature_level(), caps.native_feature_level());
-    writeln!(f, "Feature level: {} (the driver alone: {})", name(usable), name(native))?;
+    writeln!(f, "Feature level: {} (of the driver alone: {})", name(usable), name(native))?;
     let next = FeatureLevel::ALL.into_iter().find(|level| usable.is_none_or(|have| *level > have));
     let Some(next) = next else { return Ok(()) };
     writeln!(f, "Missing for {}:", next.name())?;
-    caps.missing_for(next).iter().try_for_each(|item| writeln!(f, "  {item}"))
+    let missing = caps.missing_for(next);
+    for item in missing.iter().take(SHOWN) {
+        write_wrapped(f, "  ", item)?;
+    }
+    match missing.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => writeln!(f, "  and {more} more"),
+    }
 }
 
 fn write_tiers(f: &mut fmt::Formatter<'_>, caps: &Capabilities) -> fmt::Result {
     let width = Domain::ALL.iter().map(|domain| domain.name().len()).max().unwrap_or(0);
-    writeln!(
-        f,
-        "{:width$}  {:11}  {:11}  facts usable / native / all; what the tier means",
-        "Domain", "usable", "native"
-    )?;
+    writeln!(f, "{:width$}  native  usable  facts native / usable / all", "domain")?;
     for domain in Domain::ALL {
         let (usable, native) = (caps.tier(*domain), caps.native_tier(*domain));
         let facts = domain.facts();
         let can = facts.iter().filter(|fact| caps.has(**fact)).count();
         let driver = facts.iter().filter(|fact| caps.support(**fact).is_available()).count();
-        let meaning = tier_meaning(*domain, usable.max(native));
         let line = format!(
-            "{:width$}  {:11}  {:11}  {can:2} / {driver:2} / {:2}  {meaning}",
+            "{:width$}  {:6}  {:6}  {driver:2} / {can:2} / {:2}    {}",
             domain.name(),
-            usable.name(),
-            native.name(),
+            word(native),
+            word(usable),
             facts.len(),
+            tier_meaning(*domain, native),
         );
         writeln!(f, "{}", line.trim_end())?;
     }
@@ -89,28 +110,57 @@ fn tier_meaning(domain: Domain, tier: Tier) -> &'static str {
     }
 }
 
-fn write_domain(f: &mut fmt::Formatter<'_>, caps: &Capabilities, domain: Domain) -> fmt::Result {
+/// Why facts that the driver has are not offered, if one reason is given for several: said once.
+fn common_reason(caps: &Capabilities) -> Option<&str> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for fact in Fact::ALL {
+        let capability = caps.capability(*fact);
+        if let (true, Lowering::No(reason)) = (capability.native().is_available(), capability.lowering()) {
+            *counts.entry(reason).or_default() += 1;
+        }
+    }
+    // By text where counts are equal, so that the report does not depend on the map's order.
+    let most = counts.into_iter().max_by_key(|(reason, count)| (*count, *reason))?;
+    (most.1 > 1).then_some(most.0)
+}
+
+fn write_domain(f: &mut fmt::Formatter<'_>, caps: &Capabilities, domain: Domain, common: Option<&str>) -> fmt::Result {
     let (usable, native) = (caps.tier(domain), caps.native_tier(domain));
-    writeln!(f, "{}: {} usable, {} native", domain.name(), usable.name(), native.name())?;
-    let short = |fact: &Fact| fact.name().strip_prefix(domain.name()).map_or(0, |rest| rest.len() - 1);
-    let width = domain.facts().iter().map(short).max().unwrap_or(0);
+    writeln!(f, "{} (native: {}, usable: {})", domain.name(), word(native), word(usable))?;
+    let width = domain.facts().iter().map(|fact| short(*fact).len()).max().unwrap_or(0);
     writeln!(f, "  {:width$}  native  usable  qualified  source or reason", "fact")?;
     for fact in domain.facts() {
-        write_fact(f, caps, *fact, width)?;
+        write_fact(f, caps.capability(*fact), short(*fact), width, common)?;
     }
     let values = caps.domain_values();
     for (_, name, text) in values.iter().filter(|(of, ..)| *of == domain) {
-        writeln!(f, "  {name}:")?;
-        text.split("; ").try_for_each(|item| writeln!(f, "    {item}"))?;
+        write_value(f, name, text)?;
     }
     Ok(())
 }
 
-fn write_fact(f: &mut fmt::Formatter<'_>, caps: &Capabilities, fact: Fact, width: usize) -> fmt::Result {
-    let capability = caps.capability(fact);
+/// The name without its domain.
+fn short(fact: Fact) -> &'static str {
+    &fact.name()[fact.domain().name().len() + 1..]
+}
+
+fn write_value(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
+    if !text.contains("; ") {
+        return writeln!(f, "  {name}: {text}");
+    }
+    writeln!(f, "  {name}:")?;
+    text.split("; ").try_for_each(|item| writeln!(f, "    {item}"))
+}
+
+fn write_fact(
+    f: &mut fmt::Formatter<'_>,
+    capability: &Capability,
+    name: &str,
+    width: usize,
+    common: Option<&str>,
+) -> fmt::Result {
     let native = capability.native();
-    let name = &fact.name()[fact.domain().name().len() + 1..];
-    let yes = |on: bool| if on { "yes" } else { "no" };
+    let yes = if native.is_available() { "yes" } else { "no" };
     let usable = match capability.lowering() {
         Lowering::Direct => "yes",
         Lowering::Helper(_) => "helper",
@@ -121,19 +171,41 @@ fn write_fact(f: &mut fmt::Formatter<'_>, caps: &Capabilities, fact: Fact, width
         Qualification::No => "no",
         Qualification::Yes => "yes",
     };
-    write!(f, "  {name:width$}  {:6}  {usable:6}  {qualified:9}  ", yes(native.is_available()))?;
-    match (native.reason(), capability.lowering()) {
-        (Some(_), Lowering::Helper(how)) => writeln!(f, "{how}"),
-        (Some(reason), _) => writeln!(f, "{reason}"),
-        (None, Lowering::Direct) => writeln!(f, "{}", native.source()),
-        (None, Lowering::Helper(text) | Lowering::No(text)) => writeln!(f, "{} ({text})", native.source()),
+    let head = format!("  {name:width$}  {yes:6}  {usable:6}  {qualified:9}  ");
+    let text = match (native.reason(), capability.lowering()) {
+        (Some(_), Lowering::Helper(how)) => how.to_string(),
+        (Some(reason), _) => reason.to_owned(),
+        (None, Lowering::Direct) => native.source().to_owned(),
+        (None, Lowering::No(reason)) if Some(&**reason) == common => native.source().to_owned(),
+        (None, Lowering::Helper(text) | Lowering::No(text)) => format!("{} ({text})", native.source()),
+    };
+    write_wrapped(f, &head, &text)
+}
+
+/// Writes a text after a head, in lines no longer than [`WIDTH`] where words allow.
+fn write_wrapped(f: &mut fmt::Formatter<'_>, head: &str, text: &str) -> fmt::Result {
+    let indent = head.chars().count();
+    let mut column = indent;
+    write!(f, "{head}")?;
+    for (index, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if index > 0 && column + 1 + length > WIDTH {
+            write!(f, "\n{:indent$}", "")?;
+            column = indent;
+        } else if index > 0 {
+            write!(f, " ")?;
+            column += 1;
+        }
+        write!(f, "{word}")?;
+        column += length;
     }
+    writeln!(f)
 }
 
 fn write_limits(f: &mut fmt::Formatter<'_>, caps: &Capabilities) -> fmt::Result {
     let width = LimitKind::ALL.iter().map(|kind| kind.name().len()).max().unwrap_or(0);
     let reported = caps.limits().count();
-    writeln!(f, "limits: {reported} of {} reported", LimitKind::ALL.len())?;
+    writeln!(f, "limits ({reported} of {} reported)", LimitKind::ALL.len())?;
     for kind in LimitKind::ALL {
         let name = kind.name();
         match caps.limit(*kind) {
@@ -144,19 +216,21 @@ fn write_limits(f: &mut fmt::Formatter<'_>, caps: &Capabilities) -> fmt::Result 
     Ok(())
 }
 
-/// The unit, with a size in words behind large byte counts.
+/// The unit, with the size in larger units behind large byte counts.
 fn unit(kind: LimitKind, value: u64) -> String {
+    const UNITS: [(u32, &str); 4] = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
     let name = kind.unit().name();
-    let (size, prefix) = match value {
-        _ if kind.unit() != LimitUnit::Bytes => return name.to_owned(),
-        u64::MAX => return name.to_owned(),
-        v if v >= 1 << 40 => (v >> 40, "TiB"),
-        v if v >= 1 << 30 => (v >> 30, "GiB"),
-        v if v >= 1 << 20 => (v >> 20, "MiB"),
-        v if v >= 1 << 10 => (v >> 10, "KiB"),
-        _ => return name.to_owned(),
-    };
-    format!("{name} ({size} {prefix})")
+    let large = UNITS.iter().find(|(bits, _)| value >> bits > 0);
+    match large {
+        Some((bits, prefix)) if kind.unit() == LimitUnit::Bytes && value != u64::MAX => {
+            if value.trailing_zeros() >= *bits {
+                return format!("{name} ({} {prefix})", value >> bits);
+            }
+            // For people: one decimal is enough, and losing low bits to the float does not change it.
+            format!("{name} ({:.1} {prefix})", value as f64 / f64::from(*bits).exp2())
+        }
+        _ => name.to_owned(),
+    }
 }
 
 /// Digits in groups of three.

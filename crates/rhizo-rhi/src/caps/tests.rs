@@ -255,18 +255,38 @@ fn limits_have_unique_names_and_a_source_somewhere() {
 fn report_is_aligned_and_complete() {
     let mut builder = CapabilitiesBuilder::new();
     builder.set(Fact::MeshShaders, Capability::native_only(available("meshShader"), "no mesh pipelines yet"));
-    builder.limit(LimitKind::BufferSize, 3 << 30).limit(LimitKind::Texture2dSize, 16384);
+    builder.limit(LimitKind::BufferSize, 3 << 30).limit(LimitKind::StorageRange, u64::from(u32::MAX));
+    builder.limit(LimitKind::Texture2dSize, 16384);
     builder.values().mesh.max_vertices = Some(256);
     let text = builder.finish().report().to_string();
     for domain in Domain::ALL {
-        assert!(text.contains(&format!("\n{}: ", domain.name())), "{} is missing", domain.name());
+        assert!(text.contains(&format!("\n{} (native: ", domain.name())), "{} is missing", domain.name());
+    }
+    for fact in Fact::ALL {
+        let name = fact.name().split_once('.').expect("domain.fact").1;
+        assert!(text.contains(&format!("\n  {name} ")), "{} is missing", fact.name());
     }
     assert!(text.contains("  mesh-shaders  yes     no      not run    meshShader (no mesh pipelines yet)\n"), "{text}");
     assert!(text.contains("3 221 225 472  bytes (3 GiB)\n"), "{text}");
+    assert!(text.contains("4 294 967 295  bytes (4.0 GiB)\n"), "{text}");
     assert!(text.contains("16 384  texels\n"));
-    assert!(text.contains("  max-vertices:\n    256\n"));
+    assert!(text.contains("  max-vertices: 256\n"));
     assert!(text.lines().all(|line| !line.ends_with(' ')), "trailing spaces");
     assert!(!text.contains('\u{1b}'));
+}
+
+#[test]
+fn report_says_a_shared_reason_once_and_wraps_long_texts() {
+    let mut builder = CapabilitiesBuilder::new();
+    let long = "a source of many words ".repeat(12);
+    for fact in [Fact::MeshShaders, Fact::TaskShaders] {
+        let native = Support::core(Provenance::ApiVersion, long.trim().to_owned());
+        builder.set(fact, Capability::native_only(native, "no mesh pipelines yet"));
+    }
+    let text = builder.finish().report().to_string();
+    assert_eq!(text.matches("no mesh pipelines yet").count(), 1, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 120));
+    assert_eq!(text.matches("words").count(), 24);
 }
 
 #[test]
@@ -274,5 +294,62 @@ fn summary_is_short() {
     let caps = full();
     let text = caps.report().summary().to_string();
     assert_eq!(text.lines().count(), 2 + 1 + Domain::ALL.len());
-    assert!(text.starts_with("Feature level: multi-queue (the driver alone: multi-queue)\n"));
+    assert!(text.starts_with("Feature level: multi-queue (of the driver alone: multi-queue)\n"));
+}
+
+/// The tables of `docs/capabilities.md`, as the code has them.
+fn tables() -> String {
+    let mut out = String::from("## Facts\n\n");
+    for domain in Domain::ALL {
+        out += &format!("### {}\n\n| fact | meaning |\n|---|---|\n", domain.name());
+        for fact in domain.facts() {
+            out += &format!("| `{}` | {} |\n", fact.name(), fact.meaning());
+        }
+        out += "\n| tier | adds | facts |\n|---|---|---|\n";
+        for (index, rung) in Ladder::of(*domain).rungs.iter().enumerate() {
+            let facts: Vec<String> = rung.facts.iter().map(|fact| format!("`{}`", fact.name())).collect();
+            out += &format!("| {} | {} | {} |\n", index + 1, rung.meaning, facts.join(", "));
+        }
+        out.push('\n');
+    }
+    out += "## Feature levels\n\n";
+    for level in FeatureLevel::ALL {
+        out += &format!("### {}\n\n", level.name());
+        for fact in level.floor().facts {
+            out += &format!("- `{}`\n", fact.name());
+        }
+        for (kind, bound) in level.floor().limits {
+            let bound = match bound {
+                Bound::AtLeast(value) => format!("at least {value}"),
+                Bound::AtMost(value) => format!("at most {value}"),
+            };
+            out += &format!("- limit `{}` {bound}\n", kind.name());
+        }
+        for (format, usage) in level.floor().formats {
+            out += &format!("- format `{}` {}\n", format.name(), usage.name());
+        }
+        out.push('\n');
+    }
+    out += "## Limits\n\n| limit | unit | meaning | Vulkan | D3D12 | Metal | WebGPU | GLES |\n";
+    out += "|---|---|---|---|---|---|---|---|\n";
+    for kind in LimitKind::ALL {
+        let s = kind.sources();
+        let (unit, meaning) = (kind.unit().name(), kind.meaning());
+        out += &format!("| `{}` | {unit} | {meaning} ", kind.name());
+        out += &format!("| {} | {} | {} | {} | {} |\n", s.vulkan, s.d3d12, s.metal, s.webgpu, s.gles);
+    }
+    out
+}
+
+#[test]
+fn the_page_has_the_tables_of_the_code() {
+    const MARK: &str = "<!-- From here on written by the test `the_page_has_the_tables_of_the_code`. -->\n\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capabilities.md");
+    let page = std::fs::read_to_string(path).expect("docs/capabilities.md");
+    let (words, old) = page.split_once(MARK).expect("the mark before the tables");
+    if std::env::var_os("RHIZO_BLESS").is_some() {
+        std::fs::write(path, format!("{words}{MARK}{}", tables())).expect("the page can be written");
+        return;
+    }
+    assert!(old == tables(), "docs/capabilities.md is out of date: run this test once with RHIZO_BLESS=1");
 }

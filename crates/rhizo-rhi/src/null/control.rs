@@ -48,6 +48,12 @@ impl NullControl {
         Self { chosen: Some(index), ..self.clone() }
     }
 
+    /// How many devices were opened so far.
+    #[must_use]
+    pub fn devices_opened(&self) -> usize {
+        lock(&self.devices).len()
+    }
+
     fn shared(&self) -> Option<Arc<Shared>> {
         let devices = lock(&self.devices);
         match self.chosen {

@@ -1,7 +1,7 @@
 //! Compute passes.
 
 use super::raster::check_indirect;
-use super::{PassTimestamps, not_bound, push_constants, set_tables};
+use super::{OneThread, PassTimestamps, not_bound, push_constants, set_tables};
 use crate::backend::BindPoint;
 use crate::barrier::Barriers;
 use crate::binding::BindingTable;
@@ -11,6 +11,7 @@ use crate::encoder::{OpenPass, RecorderCore};
 use crate::error::{Error, Result};
 use crate::pipeline::{ComputePipeline, PipelineFacts};
 use crate::vocab::QueueKind;
+use std::marker::PhantomData;
 
 /// Describes a compute pass.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +25,7 @@ pub struct ComputePassDesc<'a> {
 /// An open compute pass; nothing is bound at its begin.
 pub struct ComputePass<'a> {
     core: &'a mut RecorderCore,
+    one_thread: OneThread,
 }
 
 impl<'a> ComputePass<'a> {
@@ -39,7 +41,7 @@ impl<'a> ComputePass<'a> {
                 Ok(())
             });
         }
-        Self { core }
+        Self { core, one_thread: PhantomData }
     }
 
     /// Records one batch of barriers between dispatches.
@@ -58,7 +60,7 @@ impl<'a> ComputePass<'a> {
             core.backend.set_pipeline(BindPoint::Compute, pipeline.raw);
             Ok(())
         });
-        BoundCompute { core: self.core, facts }
+        BoundCompute { core: self.core, one_thread: PhantomData, facts }
     }
 }
 
@@ -71,6 +73,7 @@ impl Drop for ComputePass<'_> {
 /// A compute pass with a pipeline bound: dispatches exist only here.
 pub struct BoundCompute<'p> {
     core: &'p mut RecorderCore,
+    one_thread: OneThread,
     facts: PipelineFacts,
 }
 

@@ -108,6 +108,9 @@ impl PassTimestamps<'_> {
     }
 }
 
+/// Makes passes neither `Send` nor `Sync`: they belong to the thread that opened them.
+pub(crate) type OneThread = std::marker::PhantomData<*const ()>;
+
 /// What is bound in the open pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PassState {

@@ -1,12 +1,12 @@
 //! Raster passes.
 
-use super::{LoadOp, PassTimestamps, StoreOp, Viewport, not_bound, push_constants, set_tables};
+use super::{LoadOp, OneThread, PassTimestamps, StoreOp, Viewport, not_bound, push_constants, set_tables};
 use crate::backend::{BindPoint, ColorAttachmentRef, DepthStencilAttachmentRef, ObjectRef, RasterPassRef};
 use crate::binding::BindingTable;
 use crate::buffer::{Buffer, BufferUsage, IndexBufferView, VertexBufferView};
 use crate::clause;
 use crate::encoder::{OpenPass, RecorderCore};
-use crate::error::{Error, Result};
+use crate::error::{Error, Located, Result};
 use crate::format::Format;
 use crate::handle::ObjectId;
 use crate::pipeline::{AttachmentAbi, AttachmentFormats, MAX_COLORS, PipelineFacts, RasterPipeline};
@@ -14,6 +14,7 @@ use crate::query::{QueryKind, QuerySet};
 use crate::texture::{ColorTargetView, DepthStencilTargetView, TextureView};
 use crate::vocab::{Aspects, QueueKind};
 use smallvec::SmallVec;
+use std::marker::PhantomData;
 
 /// A colour attachment.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +83,7 @@ pub struct RasterPassDesc<'a> {
 /// An open raster pass. At its begin, viewport and scissor are the whole render area, references 0 and nothing is bound.
 pub struct RasterPass<'a> {
     core: &'a mut RecorderCore,
+    one_thread: OneThread,
 }
 
 /// What all attachments agree on.
@@ -250,11 +252,12 @@ impl<'a> RasterPass<'a> {
         core.pass_label.clear();
         core.pass_label.push_str(desc.label);
         if core.need_queue(QueueKind::Graphics, "a raster pass")
-            && let Some(Err(error)) = core.healthy().then(|| open(core, desc))
+            && core.healthy()
+            && let Err(error) = open(core, desc).located()
         {
             core.poison(error.in_pass(desc.label));
         }
-        Self { core }
+        Self { core, one_thread: PhantomData }
     }
 
     /// Binds a pipeline; what draws need it borrows the pass.
@@ -279,7 +282,7 @@ impl<'a> RasterPass<'a> {
             core.backend.set_pipeline(BindPoint::Raster, pipeline.raw);
             Ok(())
         });
-        BoundRaster { core: self.core, facts }
+        BoundRaster { core: self.core, one_thread: PhantomData, facts }
     }
 
     /// Sets all viewports.
@@ -394,6 +397,7 @@ impl Drop for RasterPass<'_> {
 /// A raster pass with a pipeline bound: draws exist only here.
 pub struct BoundRaster<'p> {
     core: &'p mut RecorderCore,
+    one_thread: OneThread,
     facts: PipelineFacts,
 }
 

@@ -1,5 +1,6 @@
 //! Transfer passes: copies, blits, resolves, fills, clears and query results.
 
+use super::OneThread;
 use crate::barrier::Barriers;
 use crate::buffer::{Buffer, BufferUsage, StorageMode};
 use crate::clause;
@@ -10,10 +11,12 @@ use crate::query::QuerySet;
 use crate::texture::{Texture, TextureDimension, TextureUsage};
 use crate::transfer::{BlitFilter, BufferCopy, BufferTextureCopy, TextureBlit, TextureCopy, TextureLayers};
 use crate::vocab::{Access, Aspects, BufferRange, Extent, Layout, QueueKind, Scope, Stages, TextureRange};
+use std::marker::PhantomData;
 
 /// An open transfer pass.
 pub struct TransferPass<'a> {
     core: &'a mut RecorderCore,
+    one_thread: OneThread,
 }
 
 impl<'a> TransferPass<'a> {
@@ -25,7 +28,7 @@ impl<'a> TransferPass<'a> {
             core.backend.push_group(label);
             core.open_pass = OpenPass::Transfer;
         }
-        Self { core }
+        Self { core, one_thread: PhantomData }
     }
 
     /// Records one batch of barriers between commands.

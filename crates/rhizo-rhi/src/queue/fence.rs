@@ -115,7 +115,7 @@ impl Fence {
         if index == u64::MAX {
             return Ok(FenceWait::TimedOut); // another thread is inside the submission
         }
-        if !self.device.note_loss(self.device.queues[queue as usize].backend.wait(index, timeout_ns))? {
+        if !self.device.native(self.device.queues[queue as usize].backend.wait(index, timeout_ns))? {
             return Ok(FenceWait::TimedOut);
         }
         let _ = self.state();

@@ -250,7 +250,7 @@ impl Queue {
         self.user.check_alive()?;
         self.check_submission(submission)?;
         let done = self.user.queues[submission.queue as usize].backend.wait(submission.index, timeout_ns);
-        self.user.note_loss(done)
+        self.user.native(done)
     }
 
     /// Fails unless the queue belongs to the device of this key.
@@ -299,6 +299,7 @@ impl<'a> Reserved<'a> {
         Ok(held)
     }
 
+    #[track_caller]
     fn enqueue(&self, device: &DeviceShared, queue: u32, s: &Submission<'_>) -> Result<u64> {
         let commands: SmallVec<[u64; 8]> = s.commands.iter().map(|c| c.word).collect();
         let waits: SmallVec<[(ObjectRef, u64, Stages); 4]> =
@@ -311,7 +312,7 @@ impl<'a> Reserved<'a> {
             .map(|a| (a.submission.queue, a.submission.index, a.stages))
             .collect();
         let native = NativeSubmission { commands: &commands, waits: &waits, after: &after, signals: &signals };
-        device.note_loss(device.queues[queue as usize].backend.submit(&native))
+        device.native(device.queues[queue as usize].backend.submit(&native))
     }
 
     fn commit(mut self, queue: u32, index: u64) {

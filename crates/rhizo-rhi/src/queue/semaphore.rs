@@ -310,7 +310,7 @@ impl Semaphore {
     pub fn value(&self) -> Result<u64> {
         self.need_timeline()?;
         let device = &self.owned.device;
-        device.note_loss(device.backend.semaphore_value(self.raw))
+        device.native(device.backend.semaphore_value(self.raw))
     }
 
     /// Signals a timeline from the CPU.
@@ -322,7 +322,7 @@ impl Semaphore {
         self.need_timeline()?;
         let previous = self.raise(value)?;
         let device = &self.owned.device;
-        let signalled = device.note_loss(device.backend.signal_semaphore(self.raw, value));
+        let signalled = device.native(device.backend.signal_semaphore(self.raw, value));
         signalled.inspect_err(|_| lock(&self.state).lower((previous, value)))
     }
 
@@ -334,6 +334,6 @@ impl Semaphore {
     pub fn wait(&self, value: u64, timeout_ns: u64) -> Result<bool> {
         self.need_timeline()?;
         let device = &self.owned.device;
-        device.note_loss(device.backend.wait_semaphore(self.raw, value, timeout_ns))
+        device.native(device.backend.wait_semaphore(self.raw, value, timeout_ns))
     }
 }

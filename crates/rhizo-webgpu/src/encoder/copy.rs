@@ -120,10 +120,10 @@ impl Rows {
     /// The rows as they lie in a staging buffer, or `None` when the buffer itself will do.
     fn staged(&self) -> Result<Option<Self>> {
         let pitch = u64::from(COPY_BYTES_PER_ROW_ALIGNMENT);
-        if self.rows * self.slices == 1 || self.pitch % pitch == 0 {
+        if self.rows * self.slices == 1 || self.pitch.is_multiple_of(pitch) {
             return Ok(None);
         }
-        if self.row_bytes % COPY_BUFFER_ALIGNMENT != 0 || self.pitch % COPY_BUFFER_ALIGNMENT != 0 {
+        if !self.row_bytes.is_multiple_of(COPY_BUFFER_ALIGNMENT) || !self.pitch.is_multiple_of(COPY_BUFFER_ALIGNMENT) {
             return unsupported(format!(
                 "rows of {} bytes with a pitch of {}: WebGPU takes pitches that are multiples of {pitch}, or rows and \
                  pitches in words of four bytes, copied one by one",

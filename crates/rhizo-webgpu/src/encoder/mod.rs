@@ -21,6 +21,7 @@ use std::sync::atomic::Ordering;
 pub(crate) const NO_QUERIES: &str = "queries are not lowered to WebGPU yet";
 
 /// The open pass, freed of its borrow of the encoder; the contract's passes keep the order.
+#[allow(clippy::large_enum_variant, reason = "one per recorder; a box would be an allocation per pass")]
 enum Pass {
     None,
     Raster(Raster),

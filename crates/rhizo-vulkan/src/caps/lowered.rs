@@ -1,0 +1,60 @@
+//! Which facts this backend offers through the contract.
+
+use rhizo_rhi::Fact;
+
+/// What programs can use where the driver can do it. A fact comes here in the change that makes it usable: the call in
+/// the contract, its translation, and the feature bit in `device::features`.
+pub(super) const OFFERED: &[Fact] = &[
+    Fact::RasterPasses,
+    Fact::DepthReadOnlySampling,
+    Fact::IndependentAspectLayouts,
+    Fact::IndependentBlend,
+    Fact::DepthClamp,
+    Fact::DepthBiasClamp,
+    Fact::Wireframe,
+    Fact::AnisotropicFiltering,
+    Fact::CubeArrays,
+    Fact::CompressionBc,
+    Fact::CompressionEtc2,
+    Fact::CompressionAstc,
+    Fact::VertexStorageWrites,
+    Fact::FragmentStorageWrites,
+    Fact::DrawIndirect,
+    Fact::MultiDrawIndirect,
+    Fact::IndirectFirstInstance,
+    Fact::MultipleViewports,
+    Fact::Multiview,
+    Fact::BindingTables,
+    Fact::PushConstants,
+    Fact::DynamicOffsets,
+    Fact::RobustBuffers,
+    Fact::RobustTextures,
+    Fact::BinarySemaphores,
+    Fact::TimelineSemaphores,
+    Fact::BlockingWaits,
+    Fact::StageAccessBarriers,
+    Fact::TextureLayouts,
+    Fact::SeveralQueues,
+    Fact::AsyncComputeQueue,
+    Fact::TransferQueue,
+    Fact::QueueHandOver,
+    Fact::TimestampQueries,
+    Fact::TimestampsBetweenPasses,
+    Fact::OcclusionQueries,
+    Fact::PreciseOcclusion,
+    Fact::PipelineStatistics,
+    Fact::ClockCalibration,
+    Fact::CommittedResources,
+    Fact::PersistentMapping,
+    Fact::DeviceUpload,
+    Fact::UnifiedMemory,
+    Fact::Memoryless,
+    Fact::CacheExport,
+    Fact::ComputePipelines,
+    Fact::DispatchIndirect,
+    Fact::StorageBuffers,
+    Fact::StorageTextures,
+];
+
+/// Why the others are not usable.
+pub(super) const NOT_YET: &str = "this backend does not offer it yet";

@@ -1,0 +1,6 @@
+// expect: E0451
+use rhizo_rhi::*;
+
+pub fn case(real: SubmissionIndex) -> SubmissionIndex {
+    SubmissionIndex { index: 7, ..real } //~
+}

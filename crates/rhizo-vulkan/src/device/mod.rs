@@ -1,5 +1,6 @@
 //! Devices: what lives as long as the `VkDevice`, and the contract's creation calls handed on to their files.
 
+mod capture;
 mod features;
 mod open;
 mod plan;
@@ -242,9 +243,8 @@ impl DeviceBackend for Device {
         std::mem::take(&mut self.0.late.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn toggle_capture(&self, _start: bool) -> Result<()> {
-        let detail = "captures cannot be started from here yet: start them from the attached tool";
-        Err(Error::new(ErrorKind::Unavailable, detail))
+    fn toggle_capture(&self, start: bool) -> Result<()> {
+        capture::toggle(start)
     }
 }
 

@@ -6,7 +6,7 @@ mod quads;
 use glam::{Mat4, Vec2, Vec3, Vec4};
 use quads::{Quads, SIZE, View, black, brightness, lambert_and_ggx, linear, near, srgb, uniform};
 use rhizo_scene::hdr::Equirect;
-use rhizo_scene::render::{Background, Lights, PictureOptions, Preset, RenderOptions, ToneMapping};
+use rhizo_scene::render::{Background, Lights, PictureOptions, Preset, RenderOptions, SceneRenderer, ToneMapping};
 use rhizo_scene::scene::{AlphaMode, LightKind, Material, TextureSlot, UvTransform};
 use rhizo_testkit::gpu::each_driver;
 
@@ -168,6 +168,48 @@ fn an_occluder_shadows_what_is_behind_it() {
     });
 }
 
+/// E / pi of the shared environment, exact sums over the file, from the reference pictures' description.
+const IRRADIANCE: [(Vec3, [f32; 3]); 7] = [
+    (Vec3::X, [1.621, 1.705, 1.612]),
+    (Vec3::NEG_X, [0.433, 0.445, 0.548]),
+    (Vec3::Y, [0.886, 1.051, 1.211]),
+    (Vec3::NEG_Y, [0.577, 0.457, 0.374]),
+    (Vec3::Z, [1.306, 1.377, 1.350]),
+    (Vec3::NEG_Z, [0.398, 0.402, 0.485]),
+    (Vec3::new(0.7288, 0.4248, 0.5371), [2.043, 2.209, 2.137]),
+];
+
+#[test]
+fn irradiance_matches_the_exact_sums() {
+    let test = "irradiance_matches_the_exact_sums";
+    let shared = match rhizo_testkit::paths::shared_dir() {
+        Ok(shared) => shared,
+        Err(reason) => return rhizo_testkit::skips::report_skip(test, &reason),
+    };
+    let image = rhizo_scene::hdr::load(&shared.join("assets/environment/spiaggia_di_mondello_1k.hdr"));
+    let image = image.expect("the shared environment");
+    each_driver(test, |gpu| {
+        let mut renderer = SceneRenderer::new(&gpu.device).expect("a renderer");
+        let environment = renderer.environment(&image).expect("an environment");
+        for (normal, expected) in IRRADIANCE {
+            // Of a white dielectric of roughness 1 seen along its normal, specular and diffuse add up to E / pi.
+            let mut quads = Quads::empty();
+            let turn = glam::Quat::from_rotation_arc(Vec3::Z, normal.normalize());
+            quads.add(dielectric(Vec3::ONE, 1.0), Mat4::from_quat(turn));
+            let yaw = normal.x.atan2(normal.z).to_degrees();
+            quads.view = View::orbit_pitched(yaw, normal.normalize().y.asin().to_degrees(), 3.0);
+            let exposure = 0.4;
+            let options = RenderOptions { exposure, ..quads::options() };
+            let pixel = quads.draw_in(&mut renderer, &environment, &options).center();
+            for (code, expected) in pixel.into_iter().zip(expected) {
+                let found = linear(code) / exposure;
+                let error = (found / expected - 1.0).abs();
+                assert!(error < 0.015, "towards {normal}: {found} instead of {expected}, {pixel:?}");
+            }
+        }
+    });
+}
+
 /// Red towards +X, green towards -X, and blue added above the horizon.
 fn marked() -> Equirect {
     let (width, height) = (128, 64);
@@ -230,7 +272,7 @@ fn exposure_and_tone_mapping_act_on_linear_light() {
 #[test]
 fn the_same_picture_comes_out_every_time() {
     each_driver("the_same_picture_comes_out_every_time", |gpu| {
-        let mut renderer = rhizo_scene::render::SceneRenderer::new(&gpu.device).expect("a renderer");
+        let mut renderer = SceneRenderer::new(&gpu.device).expect("a renderer");
         let demo = rhizo_scene::procedural::demo();
         let options = PictureOptions { width: 160, height: 90, preset: Preset::Default, ..PictureOptions::default() };
         let first = renderer.picture(&demo, &options).expect("a picture");

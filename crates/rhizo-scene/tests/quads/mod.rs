@@ -3,7 +3,7 @@
 use glam::{Mat4, Vec2, Vec3};
 use rhizo_scene::camera::{self, Orbit};
 use rhizo_scene::hdr::Equirect;
-use rhizo_scene::render::{Background, Picture, Preset, RenderOptions, SceneRenderer};
+use rhizo_scene::render::{Background, Environment, Picture, Preset, RenderOptions, SceneRenderer};
 use rhizo_scene::scene::{
     ColorSpace, Filter, Image, Instance, Light, LightKind, Material, Mesh, Node, Primitive, Sampler, Scene, Texture,
     Topology, Transform,
@@ -78,8 +78,12 @@ pub struct View(camera::View);
 impl View {
     /// Yaw in degrees from +Z towards +X.
     pub fn orbit(yaw_degrees: f32, distance: f32) -> Self {
-        let orbit = Orbit { target: Vec3::ZERO, yaw_degrees, pitch_degrees: 0.0, distance, yfov_degrees: 45.0 };
-        Self(orbit.view())
+        Self::orbit_pitched(yaw_degrees, 0.0, distance)
+    }
+
+    /// Pitch in degrees upwards.
+    pub fn orbit_pitched(yaw_degrees: f32, pitch_degrees: f32, distance: f32) -> Self {
+        Self(Orbit { target: Vec3::ZERO, yaw_degrees, pitch_degrees, distance, yfov_degrees: 45.0 }.view())
     }
 
     pub fn toward_eye(&self, point: Vec3) -> Vec3 {
@@ -245,8 +249,12 @@ impl Quads {
     pub fn draw(&self, gpu: &Gpu, environment: &Equirect, options: &RenderOptions) -> Drawn {
         let mut renderer = SceneRenderer::new(&gpu.device).expect("a renderer");
         let environment = renderer.environment(environment).expect("an environment");
+        self.draw_in(&mut renderer, &environment, options)
+    }
+
+    pub fn draw_in(&self, renderer: &mut SceneRenderer, environment: &Environment, options: &RenderOptions) -> Drawn {
         let scene = renderer.upload(&self.scene, 1).expect("an upload");
-        let picture = renderer.render(&scene, &environment, &self.view.0, options).expect("a picture");
+        let picture = renderer.render(&scene, environment, &self.view.0, options).expect("a picture");
         Drawn { picture, view: self.view }
     }
 }

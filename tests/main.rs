@@ -6,5 +6,6 @@ mod bad_input;
 mod compile_fail_driver;
 mod golden;
 mod gpu;
+mod regression;
 mod vanished;
 mod views;

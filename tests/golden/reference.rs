@@ -3,6 +3,7 @@
 //! its set `plain/`.
 
 use super::opaque;
+use image::RgbImage;
 use rhizo::scene::camera::CameraChoice;
 use rhizo::scene::hdr::{self, Equirect};
 use rhizo::scene::import::{Limits, import};
@@ -15,25 +16,34 @@ use rhizo_testkit::paths::shared_dir;
 use std::path::Path;
 use std::time::Instant;
 
-/// Mean FLIP of a picture that needs no explanation.
-const LIMIT: f64 = 0.05;
-
-/// Pictures above [`LIMIT`], each with a bound somewhat above what was measured, and why. One that gets below the limit
-/// fails the test until its row goes.
-const OUTLIERS: &[(&str, f64, &str)] = &[];
-
-/// Drawn on the second driver as well: textures and blending, a skin's flat facets, large plain faces.
-const ON_BOTH: [&str; 3] = ["FlightHelmet", "Fox", "tile"];
+/// Mean FLIP of a picture that needs no explanation. The aim is 0.05; the largest measured is 0.019 (CornellBox/env), and
+/// light that was wrong by 0.06 on one face stayed below 0.03, so the limit is closer.
+const LIMIT: f64 = 0.025;
 
 /// The three pictures of an asset: suffix, set-up, exposure.
 const PICTURES: [(&str, Preset, f32); 3] =
     [("lit", Preset::ReferenceLit, 1.0), ("env", Preset::ReferenceEnv, 1.0), ("env-2ev", Preset::ReferenceEnv, 0.25)];
+
+/// The points of the reference's README where its formulas were computed apart from any renderer: asset, pixel, linear
+/// red in the set-up `lit`. Rough metals as the maker of the pictures has them (its table, see the README's point 7).
+const ANCHORS: &[(&str, [u32; 2], f32)] = &[
+    ("gltf_extras", [264, 120], 0.8266),
+    ("gltf_extras", [172, 305], 0.5490),
+    ("SimpleSkin", [256, 256], 0.273),
+    ("minimal_accessor_min_max", [202, 303], 0.288),
+    ("tile", [256, 224], 0.138),
+];
+
+/// One step of 255 at these values is up to 0.008.
+const ANCHOR_TOLERANCE: f32 = 0.01;
 
 struct Studio {
     renderer: SceneRenderer,
     uniform: Environment,
     beach: Environment,
     driver: TestDriver,
+    /// Points whose colour is not the formula's, in words.
+    wrong_anchors: Vec<String>,
 }
 
 impl Studio {
@@ -43,7 +53,7 @@ impl Studio {
         let uniform = renderer.environment(&uniform).unwrap();
         let beach = hdr::load(&assets.join("environment/spiaggia_di_mondello_1k.hdr")).unwrap();
         let beach = renderer.environment(&beach).unwrap();
-        Self { renderer, uniform, beach, driver: gpu.driver.clone() }
+        Self { renderer, uniform, beach, driver: gpu.driver.clone(), wrong_anchors: Vec::new() }
     }
 
     /// Draws an asset's pictures and compares them.
@@ -59,15 +69,24 @@ impl Studio {
             let reference = load_rgb8(&assets.join(format!("reference/plain/{asset}.{suffix}.png"))).unwrap();
             let name = format!("reference.{asset}.{suffix}.{}", self.driver).to_lowercase();
             let picture = opaque(picture.width, picture.height, picture.rgba8);
-            let limit = outlier(asset, suffix).map_or(LIMIT, |(_, bound, _)| *bound);
-            Report::of_workspace().record(&name, &reference, &picture, limit).unwrap()
+            if preset == Preset::ReferenceLit {
+                self.wrong_anchors.extend(wrong_anchors(asset, &picture));
+            }
+            Report::of_workspace().record(&name, &reference, &picture, LIMIT).unwrap()
         };
         PICTURES.map(&mut draw).into()
     }
 }
 
-fn outlier(asset: &str, suffix: &str) -> Option<&'static (&'static str, f64, &'static str)> {
-    OUTLIERS.iter().find(|(name, ..)| name.split_once('/') == Some((asset, suffix)))
+fn wrong_anchors(asset: &str, picture: &RgbImage) -> Vec<String> {
+    let of_asset = ANCHORS.iter().filter(|(name, ..)| *name == asset);
+    let check = |(_, [x, y], wanted): &(&str, [u32; 2], f32)| {
+        let value = f32::from(picture.get_pixel(*x, *y).0[0]) / 255.0;
+        let linear = if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
+        let off = (linear - wanted).abs() > ANCHOR_TOLERANCE;
+        off.then(|| format!("{asset}: the pixel at {x}, {y} has linear red {linear:.4}, the formula says {wanted}"))
+    };
+    of_asset.filter_map(check).collect()
 }
 
 /// Assets with pictures, and their files.
@@ -87,8 +106,8 @@ fn table(results: &[(String, Vec<FlipResult>)]) -> String {
     text + &format!("{} pictures, mean of all {:.4}\n", means.len(), means.iter().sum::<f64>() / means.len() as f64)
 }
 
-/// Draws the chosen assets on a driver, prints the table and says what is out of bounds.
-fn run(test: &str, driver: &TestDriver, wanted: impl Fn(&str) -> bool) {
+/// Draws the assets on a driver, prints the table and says what is out of bounds.
+fn run(test: &str, driver: &TestDriver) {
     let shared = match shared_dir() {
         Ok(shared) => shared,
         Err(reason) => return rhizo_testkit::skips::report_skip(test, &reason),
@@ -101,49 +120,29 @@ fn run(test: &str, driver: &TestDriver, wanted: impl Fn(&str) -> bool) {
     let mut studio = Studio::new(&gpu, &assets);
     let mut results = Vec::new();
     for (asset, file) in assets_with_pictures(&assets) {
-        if wanted(&asset) {
-            let pictures = studio.compare(&assets, &asset, &file);
-            results.push((asset, pictures));
-        }
+        let pictures = studio.compare(&assets, &asset, &file);
+        results.push((asset, pictures));
     }
+    let mut wrong = std::mem::take(&mut studio.wrong_anchors);
     drop(studio);
+    assert!(results.len() >= 17, "only {} assets have pictures", results.len());
     gpu::finish(test, gpu);
     println!("{driver}, {:.1} s\n{}", started.elapsed().as_secs_f64(), table(&results));
-    let wrong: Vec<String> = results.iter().flat_map(|(asset, pictures)| faults(asset, pictures)).collect();
+    wrong.extend(results.iter().flat_map(|(asset, pictures)| faults(asset, pictures)));
     assert!(wrong.is_empty(), "{}\nsee out/flip/index.html", wrong.join("\n"));
 }
 
 fn faults(asset: &str, pictures: &[FlipResult]) -> Vec<String> {
-    let fault = |(result, (suffix, ..)): (&FlipResult, &(&str, Preset, f32))| match outlier(asset, suffix) {
-        None if result.mean > LIMIT => Some(format!("{asset}/{suffix}: mean {:.4} is above {LIMIT}", result.mean)),
-        Some((_, bound, reason)) if result.mean > *bound => {
-            Some(format!("{asset}/{suffix}: mean {:.4} is above {bound}, its bound because of: {reason}", result.mean))
-        }
-        Some(_) if result.mean <= LIMIT => {
-            Some(format!("{asset}/{suffix}: mean {:.4} needs no explanation any more: remove its row", result.mean))
-        }
-        _ => None,
-    };
-    pictures.iter().zip(&PICTURES).filter_map(fault).collect()
+    let above = pictures.iter().zip(&PICTURES).filter(|(result, _)| !result.passes());
+    above.map(|(result, (suffix, ..))| format!("{asset}/{suffix}: mean {:.4} is above {LIMIT}", result.mean)).collect()
 }
 
 #[test]
-fn shared_assets_look_like_the_reference() {
-    let test = "golden::reference::shared_assets_look_like_the_reference";
-    run(test, &TestDriver::SwiftShader, |_| true);
+fn shared_assets_look_like_the_reference_on_lavapipe() {
+    run("golden::reference::shared_assets_look_like_the_reference_on_lavapipe", &TestDriver::Lavapipe);
 }
 
 #[test]
-fn some_assets_look_like_the_reference_on_the_other_driver() {
-    let test = "golden::reference::some_assets_look_like_the_reference_on_the_other_driver";
-    run(test, &TestDriver::Lavapipe, |asset| ON_BOTH.contains(&asset));
-}
-
-#[test]
-fn every_outlier_names_a_picture_and_a_reason() {
-    for (name, bound, reason) in OUTLIERS {
-        let suffix = name.split_once('/').map(|(_, suffix)| suffix);
-        assert!(PICTURES.iter().any(|(known, ..)| Some(*known) == suffix), "{name}");
-        assert!(*bound > LIMIT && reason.len() > 20, "{name}: {bound}, {reason:?}");
-    }
+fn shared_assets_look_like_the_reference_on_swiftshader() {
+    run("golden::reference::shared_assets_look_like_the_reference_on_swiftshader", &TestDriver::SwiftShader);
 }

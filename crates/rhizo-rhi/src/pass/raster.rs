@@ -376,6 +376,13 @@ fn check_count(core: &RecorderCore, count: usize, sane: bool) -> Result<()> {
 }
 
 #[cold]
+#[inline(never)]
+#[track_caller]
+fn no_slot(slot: u32) -> Error {
+    Error::clause(clause::DRAW_RANGE, format!("vertex buffer slot {slot}"))
+}
+
+#[cold]
 #[track_caller]
 fn abi_mismatch(core: &RecorderCore, pipeline: &RasterPipeline) -> Error {
     let (pass, own) = (core.state.abi, pipeline.facts.abi);
@@ -426,7 +433,7 @@ impl BoundRaster<'_> {
         self.core.try_record(|core| {
             core.check(view.0.buffer.key, &view.0.buffer.owned)?;
             if slot >= core.vertex_slots {
-                return Err(Error::clause(clause::DRAW_RANGE, format!("vertex buffer slot {slot}")));
+                return Err(no_slot(slot));
             }
             core.vertex_buffer_set(slot);
             core.backend.set_vertex_buffer(slot, view.0.raw());

@@ -280,7 +280,7 @@ impl PipelineLayout {
         let owned = Owned::new(device, ObjectKind::PipelineLayout, desc.label, native, keep);
         let push_stages = push.map_or(ShaderStages::empty(), |push| push.stages);
         let facts = LayoutFacts { numbers, push_bytes, push_stages };
-        let raw = LayoutRef { word: native.word, aux: native.aux, push_stages };
+        let raw = LayoutRef { word: native.word, aux: native.aux };
         Ok(Self { raw, key: device.key, facts, tables, owned })
     }
 

@@ -4,8 +4,9 @@ use crate::backend::{BufferBarrierRef, GlobalBarrierRef, ObjectRef, RecorderBack
 use crate::barrier::Barriers;
 use crate::clause;
 use crate::error::{Error, Located, Result};
-use crate::handle::{DeviceShared, EpochTicket, Grave, ObjectId, User};
-use crate::pass::{ComputePass, ComputePassDesc, PassState, RasterPass, RasterPassDesc, TransferPass};
+use crate::handle::{DeviceKey, DeviceShared, EpochTicket, Grave, ObjectId, Owned, User};
+use crate::pass::{ComputePass, ComputePassDesc, PassState, RasterPass, RasterPassDesc, TransferPass, not_bound};
+use crate::pipeline::PipelineFacts;
 use crate::query::{QueryKind, QuerySet, Statistics};
 use crate::vocab::QueueKind;
 use crossbeam_queue::ArrayQueue;
@@ -25,16 +26,31 @@ pub(crate) enum OpenPass {
     Transfer,
 }
 
+/// Bit of [`RecorderCore::blocked`]: a check has failed. The lower bits are what draws still miss.
+const POISONED: u64 = 1 << 63;
+
 /// What commands of one command buffer are recorded with; reused once their work has completed.
+///
+/// In the order of its fields, because the first 64 bytes, with the first three fields of the state, are what draws and
+/// the calls between them touch: one cache line.
+#[repr(C, align(64))]
 pub(crate) struct RecorderCore {
-    pub(crate) device: Arc<DeviceShared>,
     pub(crate) backend: Box<dyn RecorderBackend>,
+    /// The first failure: `POISONED` is set with it.
+    error: Option<Error>,
+    /// Zero when a draw or dispatch may be recorded: healthy, and everything bound that the bound pipeline needs
+    /// ([`PipelineFacts::missing`] and [`POISONED`]).
+    blocked: u64,
+    /// The device's, beside what else a check reads.
+    key: DeviceKey,
+    /// Vertex buffer slots of the device, at most the 32 of the mask.
+    pub(crate) vertex_slots: u32,
+    pub(crate) open_pass: OpenPass,
+    pub(crate) state: PassState,
+    pub(crate) device: Arc<DeviceShared>,
     pub(crate) queue: u32,
     pub(crate) kind: QueueKind,
-    pub(crate) open_pass: OpenPass,
     pub(crate) pass_label: String,
-    pub(crate) state: PassState,
-    error: Option<Error>,
     label: String,
     groups: u32,
     /// Statistics query that passes are being counted in.
@@ -56,9 +72,59 @@ impl RecorderCore {
         self.error.is_none()
     }
 
+    /// Fails when an object is not of this device in this generation.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn check(&self, key: DeviceKey, object: &Owned) -> Result<()> {
+        if key == self.key { Ok(()) } else { Err(self.key.mismatch(key, &object.label)) }
+    }
+
+    /// Whether a draw or dispatch with the bound pipeline may be recorded; poisons when something is not bound.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn ready(&mut self, facts: &PipelineFacts) -> bool {
+        if self.blocked != 0 {
+            self.refuse(facts);
+            return false;
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn refuse(&mut self, facts: &PipelineFacts) {
+        if self.healthy() {
+            let error = not_bound(self, facts);
+            self.poison(error);
+        }
+    }
+
+    /// A pipeline was bound: notes what it misses of what is set.
+    #[inline]
+    pub(crate) fn bound(&mut self, facts: &PipelineFacts) {
+        self.state.bind(facts);
+        self.blocked = self.blocked & POISONED | facts.missing(&self.state);
+    }
+
+    /// A table was set.
+    #[inline]
+    pub(crate) fn table_set(&mut self, index: usize) {
+        self.state.tables |= 1 << index;
+        self.blocked &= !PipelineFacts::table_bit(index);
+    }
+
+    /// A vertex buffer was set.
+    #[inline]
+    pub(crate) fn vertex_buffer_set(&mut self, slot: u32) {
+        self.state.buffers |= 1 << slot;
+        self.blocked &= !(1 << slot);
+    }
+
     /// Keeps the first failure; later commands are skipped.
     #[cold]
     pub(crate) fn poison(&mut self, error: Error) {
+        self.blocked |= POISONED;
         if self.error.is_none() {
             let error = if error.object().is_none() { error.on(self.label.as_str()) } else { error };
             let in_pass = self.open_pass != OpenPass::None;
@@ -211,6 +277,7 @@ impl CommandPool {
         core.label.clear();
         core.label.push_str(label);
         core.error = None;
+        core.blocked = 0;
         core.groups = 0;
         core.statistics = None;
         core.open_pass = OpenPass::None;
@@ -237,8 +304,11 @@ impl CommandPool {
         }
         let backend = self.user.create(|backend| backend.create_recorder(self.queue))?;
         Ok(Box::new(RecorderCore {
-            device: self.user.0.clone(),
             backend,
+            blocked: 0,
+            key: self.user.key,
+            vertex_slots: self.user.limits.max_vertex_bindings.min(u32::BITS),
+            device: self.user.0.clone(),
             queue: self.queue,
             kind: self.kind,
             open_pass: OpenPass::None,
@@ -335,7 +405,7 @@ impl<'pool> Recorder<'pool> {
     #[track_caller]
     pub fn write_timestamp(&mut self, set: &QuerySet, index: u32) {
         self.core().try_record(|core| {
-            core.device.check(set.key, set.owned())?;
+            core.check(set.key, set.owned())?;
             set.check_kind(set.kind == QueryKind::Timestamp)?;
             set.check_range(index, 1)?;
             core.need_timestamps()?;
@@ -352,7 +422,7 @@ impl<'pool> Recorder<'pool> {
     #[track_caller]
     pub fn begin_statistics(&mut self, set: &QuerySet, index: u32) {
         self.core().try_record(|core| {
-            core.device.check(set.key, set.owned())?;
+            core.check(set.key, set.owned())?;
             let QueryKind::Statistics(which) = set.kind else { return set.check_kind(false) };
             set.check_range(index, 1)?;
             if core.kind > QueueKind::Compute

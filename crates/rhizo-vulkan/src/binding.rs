@@ -127,7 +127,9 @@ pub(crate) fn create_pipeline_layout(device: &Shared, desc: &NativePipelineLayou
     let layout =
         check(unsafe { device.raw.create_pipeline_layout(&info, None) }, "vkCreatePipelineLayout", desc.label)?;
     device.name(layout, desc.label);
-    Ok(Native { word: vk::Handle::as_raw(layout), aux: 0 })
+    // Every push-constant call names the stages: `LayoutRef::aux`.
+    let stages = desc.push.map_or(0, |push| convert::shader_stages(push.stages).as_raw());
+    Ok(Native { word: vk::Handle::as_raw(layout), aux: u64::from(stages) })
 }
 
 impl LayoutRecord {

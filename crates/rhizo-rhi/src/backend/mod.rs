@@ -22,7 +22,7 @@ use crate::limits::DeviceLimits;
 use crate::pipeline::{AttachmentFormats, RenderState, VertexBufferLayout};
 use crate::query::{Calibration, QueryKind};
 use crate::queue::QueueInfo;
-use crate::shader::{BindingKind, ShaderArtifact, ShaderStages, ShaderTarget};
+use crate::shader::{BindingKind, ShaderArtifact, ShaderTarget};
 use crate::texture::{TextureDesc, ViewKind};
 use crate::vocab::{Stages, TextureRange};
 
@@ -478,13 +478,13 @@ pub struct NativeComputePipeline<'a> {
     pub cache: Option<ObjectRef>,
 }
 
-/// The stages of a push-constant write, with the layout's word.
+/// Names a live pipeline layout where tables and push constants are set. Two words, so that it travels in registers: it
+/// is an argument of the hottest calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayoutRef {
     /// [`Native::word`] of the pipeline layout.
     pub word: u64,
-    /// [`Native::aux`] of the pipeline layout.
+    /// [`Native::aux`] of the pipeline layout: what the backend wants to have at hand there (Vulkan: the native stages of
+    /// the push-constant range).
     pub aux: u64,
-    /// Stages of its push-constant range.
-    pub push_stages: ShaderStages,
 }

@@ -1,14 +1,14 @@
 //! Compute passes.
 
 use super::raster::check_indirect;
-use super::{OneThread, PassTimestamps, not_bound, push_constants, set_tables};
+use super::{OneThread, PassTimestamps, push_constants, set_tables};
 use crate::backend::BindPoint;
 use crate::barrier::Barriers;
 use crate::binding::BindingTable;
 use crate::buffer::Buffer;
 use crate::clause;
 use crate::encoder::{OpenPass, RecorderCore};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::pipeline::{ComputePipeline, PipelineFacts};
 use crate::vocab::QueueKind;
 use std::marker::PhantomData;
@@ -55,8 +55,8 @@ impl<'a> ComputePass<'a> {
     pub fn bind(&mut self, pipeline: &ComputePipeline) -> BoundCompute<'_> {
         let facts = pipeline.facts;
         self.core.try_record(|core| {
-            core.device.check(pipeline.key, &pipeline.owned)?;
-            core.state.bind(&facts);
+            core.check(pipeline.key, &pipeline.owned)?;
+            core.bound(&facts);
             core.backend.set_pipeline(BindPoint::Compute, pipeline.raw);
             Ok(())
         });
@@ -79,6 +79,7 @@ pub struct BoundCompute<'p> {
 
 impl BoundCompute<'_> {
     /// Sets tables from index `first`, with the dynamic offsets of all of them in slot order.
+    #[inline]
     #[track_caller]
     pub fn set_tables(&mut self, first: u32, tables: &[&BindingTable], offsets: &[u32]) {
         let facts = &self.facts;
@@ -94,20 +95,14 @@ impl BoundCompute<'_> {
         }
     }
 
-    #[track_caller]
-    fn check_bound(core: &RecorderCore, facts: &PipelineFacts) -> Result<()> {
-        if facts.needs_tables & !core.state.tables != 0 {
-            return Err(not_bound(core, facts));
-        }
-        Ok(())
-    }
-
     /// Runs groups of threads.
+    #[inline]
     #[track_caller]
     pub fn dispatch(&mut self, groups: [u32; 3]) {
-        let facts = &self.facts;
+        if !self.core.ready(&self.facts) {
+            return;
+        }
         self.core.try_record(|core| {
-            Self::check_bound(core, facts)?;
             let max = core.device.limits.max_dispatch;
             if groups.iter().zip(max).any(|(n, max)| *n > max) {
                 return Err(Error::clause(clause::DRAW_RANGE, format!("{groups:?} groups, the limit is {max:?}")));
@@ -120,9 +115,10 @@ impl BoundCompute<'_> {
     /// Runs groups with counts from a buffer: three words.
     #[track_caller]
     pub fn dispatch_indirect(&mut self, arguments: &Buffer, offset: u64) {
-        let facts = &self.facts;
+        if !self.core.ready(&self.facts) {
+            return;
+        }
         self.core.try_record(|core| {
-            Self::check_bound(core, facts)?;
             check_indirect(core, arguments, offset, 1, 0, 12)?;
             core.backend.dispatch_indirect(arguments.raw, offset);
             Ok(())

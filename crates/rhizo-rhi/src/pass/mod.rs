@@ -93,7 +93,7 @@ pub struct PassTimestamps<'a> {
 impl PassTimestamps<'_> {
     #[track_caller]
     fn check(&self, core: &mut RecorderCore) -> Result<TimestampRef> {
-        core.device.check(self.set.key, self.set.owned())?;
+        core.check(self.set.key, self.set.owned())?;
         self.set.check_kind(self.set.kind == QueryKind::Timestamp)?;
         core.need_timestamps()?;
         if self.begin.is_some() && self.begin == self.end {
@@ -111,14 +111,17 @@ impl PassTimestamps<'_> {
 /// Makes passes neither `Send` nor `Sync`: they belong to the thread that opened them.
 pub(crate) type OneThread = std::marker::PhantomData<*const ()>;
 
-/// What is bound in the open pass.
+/// What is bound in the open pass; what draws look at first (see [`RecorderCore`]).
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct PassState {
-    pub(crate) layout: LayoutFacts,
-    pub(crate) tables: u8,
-    pub(crate) buffers: u32,
     /// Bytes of the index buffer divided by the index size; 0 when none is bound.
     pub(crate) indices: u64,
+    /// Vertex buffer slots set, as a mask.
+    pub(crate) buffers: u32,
+    /// Tables set, as a mask.
+    pub(crate) tables: u8,
+    pub(crate) layout: LayoutFacts,
     pub(crate) abi: crate::pipeline::AttachmentAbi,
     pub(crate) depth_read_only: bool,
     pub(crate) stencil_read_only: bool,
@@ -142,9 +145,64 @@ impl PassState {
     }
 }
 
+impl PipelineFacts {
+    /// The bit of [`PipelineFacts::missing`] for a table; vertex buffers have the lower 32.
+    #[inline]
+    pub(crate) const fn table_bit(index: usize) -> u64 {
+        1 << (u32::BITS as usize + index)
+    }
+
+    /// What the pipeline needs and `state` lacks: vertex buffers by slot in the low half, tables by index above.
+    pub(crate) fn missing(&self, state: &PassState) -> u64 {
+        u64::from(self.needs_buffers & !state.buffers) | u64::from(self.needs_tables & !state.tables) << u32::BITS
+    }
+}
+
+/// The table belongs to the device and has the layout that index `index` of the pipeline layout has.
+#[inline]
+#[track_caller]
+fn check_table(core: &RecorderCore, facts: &PipelineFacts, index: usize, table: &BindingTable) -> Result<()> {
+    core.check(table.key, &table.owned)?;
+    if facts.tables.numbers.get(index) != Some(&table.number) {
+        return Err(other_layout(table, index));
+    }
+    Ok(())
+}
+
+#[cold]
+#[track_caller]
+fn other_layout(table: &BindingTable, index: usize) -> Error {
+    let detail = format!("index {index} of the pipeline layout has another layout or none");
+    Error::clause(clause::TABLE_COMPATIBLE, detail).on(table.label())
+}
+
 /// Checks and sets tables from index `first`.
+#[inline]
 #[track_caller]
 fn set_tables(
+    core: &mut RecorderCore,
+    point: BindPoint,
+    facts: &PipelineFacts,
+    first: u32,
+    tables: &[&BindingTable],
+    offsets: &[u32],
+) -> Result<()> {
+    let ([table], []) = (tables, offsets) else {
+        return set_table_list(core, point, facts, first, tables, offsets);
+    };
+    // One table without offsets, the usual call, needs no list.
+    check_table(core, facts, first as usize, table)?;
+    if !table.dynamic.is_empty() {
+        return Err(wrong_offsets(table, offsets));
+    }
+    core.table_set(first as usize);
+    core.backend.set_tables(point, facts.layout, first, std::slice::from_ref(&table.raw), offsets);
+    Ok(())
+}
+
+#[inline(never)]
+#[track_caller]
+fn set_table_list(
     core: &mut RecorderCore,
     point: BindPoint,
     facts: &PipelineFacts,
@@ -156,19 +214,15 @@ fn set_tables(
     let mut raw: SmallVec<[_; MAX_TABLES]> = SmallVec::new();
     let alignment = core.device.limits.uniform_alignment_bytes;
     for (i, table) in tables.iter().enumerate() {
-        core.device.check(table.key, &table.owned)?;
         let index = first as usize + i;
-        if facts.tables.numbers.get(index) != Some(&table.number) {
-            let detail = format!("index {index} of the pipeline layout has another layout or none");
-            return Err(Error::clause(clause::TABLE_COMPATIBLE, detail).on(table.label()));
-        }
+        check_table(core, facts, index, table)?;
         let (own, others) = rest.split_at_checked(table.dynamic.len()).ok_or_else(|| wrong_offsets(table, offsets))?;
         if own.iter().zip(&table.dynamic).any(|(o, room)| u64::from(*o) > *room || o % alignment != 0) {
             return Err(wrong_offsets(table, own));
         }
         rest = others;
         raw.push(table.raw);
-        core.state.tables |= 1 << index;
+        core.table_set(index);
     }
     if !rest.is_empty() {
         let detail = format!("{} offsets more than dynamic slots", rest.len());
@@ -193,17 +247,24 @@ fn wrong_offsets(table: &BindingTable, offsets: &[u32]) -> Error {
 fn push_constants(core: &mut RecorderCore, point: BindPoint, facts: &PipelineFacts, offset: u32, data: &[u8]) {
     let inside = data.len() as u64 + u64::from(offset) <= u64::from(facts.tables.push_bytes);
     if !inside || data.is_empty() || (data.len() | offset as usize) & 3 != 0 {
-        let detail = format!("{} bytes at {offset} of {}", data.len(), facts.tables.push_bytes);
-        core.poison(Error::clause(clause::PUSH_RANGE, detail));
+        core.poison(push_range(facts, offset, data.len()));
         return;
     }
     core.backend.push_constants(point, facts.layout, offset, data);
 }
 
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn push_range(facts: &PipelineFacts, offset: u32, bytes: usize) -> Error {
+    let detail = format!("{bytes} bytes at {offset} of {}", facts.tables.push_bytes);
+    Error::clause(clause::PUSH_RANGE, detail)
+}
+
 /// The error of a draw or dispatch that lacks a binding.
 #[cold]
 #[track_caller]
-fn not_bound(core: &RecorderCore, facts: &PipelineFacts) -> Error {
+pub(crate) fn not_bound(core: &RecorderCore, facts: &PipelineFacts) -> Error {
     let tables = facts.needs_tables & !core.state.tables;
     let buffers = facts.needs_buffers & !core.state.buffers;
     let list = |mask: u32| (0..32).filter(|i| mask >> i & 1 == 1).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");

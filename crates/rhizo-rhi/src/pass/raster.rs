@@ -1,6 +1,6 @@
 //! Raster passes.
 
-use super::{LoadOp, OneThread, PassTimestamps, StoreOp, Viewport, not_bound, push_constants, set_tables};
+use super::{LoadOp, OneThread, PassTimestamps, StoreOp, Viewport, push_constants, set_tables};
 use crate::backend::{BindPoint, ColorAttachmentRef, DepthStencilAttachmentRef, ObjectRef, RasterPassRef};
 use crate::binding::BindingTable;
 use crate::buffer::{Buffer, BufferUsage, IndexBufferView, VertexBufferView};
@@ -98,7 +98,7 @@ struct Shape {
 impl Shape {
     #[track_caller]
     fn add(&mut self, core: &RecorderCore, view: &TextureView) -> Result<()> {
-        core.device.check(view.key, &view.owned)?;
+        core.check(view.key, &view.owned)?;
         let bad = |detail: String| Err(Error::clause(clause::PASS_ATTACHMENT, detail).on(&*view.owned.label));
         let (extent, layers) = ((view.extent.x, view.extent.y), view.range.layer_count);
         match self.extent {
@@ -132,7 +132,7 @@ impl Shape {
 fn color_ref(core: &RecorderCore, shape: &mut Shape, a: &ColorAttachment<'_>) -> Result<ColorAttachmentRef> {
     shape.add(core, &a.view.0)?;
     if let Some(resolve) = a.resolve {
-        core.device.check(resolve.0.key, &resolve.0.owned)?;
+        core.check(resolve.0.key, &resolve.0.owned)?;
         shape.unique(&resolve.0)?;
         let fits = a.view.0.samples > 1
             && resolve.0.samples == 1
@@ -189,7 +189,7 @@ fn area(desc: &RasterPassDesc<'_>, extent: (u32, u32)) -> Result<[u32; 4]> {
 #[track_caller]
 fn occlusion(core: &mut RecorderCore, set: Option<&QuerySet>) -> Result<Option<(ObjectRef, u32)>> {
     let Some(set) = set else { return Ok(None) };
-    core.device.check(set.key, set.owned())?;
+    core.check(set.key, set.owned())?;
     set.check_kind(set.kind == QueryKind::Occlusion)?;
     core.backend.reset_queries(set.raw, 0, set.count);
     Ok(Some((set.raw, set.count)))
@@ -268,7 +268,7 @@ impl<'a> RasterPass<'a> {
     pub fn bind(&mut self, pipeline: &RasterPipeline) -> BoundRaster<'_> {
         let facts = pipeline.facts;
         self.core.try_record(|core| {
-            core.device.check(pipeline.key, &pipeline.owned)?;
+            core.check(pipeline.key, &pipeline.owned)?;
             if facts.abi != core.state.abi {
                 return Err(abi_mismatch(core, pipeline));
             }
@@ -278,7 +278,7 @@ impl<'a> RasterPass<'a> {
                 let detail = "the pipeline writes an aspect the pass only reads";
                 return Err(Error::clause(clause::PASS_READ_ONLY, detail).on(pipeline.label()));
             }
-            core.state.bind(&facts);
+            core.bound(&facts);
             core.backend.set_pipeline(BindPoint::Raster, pipeline.raw);
             Ok(())
         });
@@ -376,6 +376,13 @@ fn check_count(core: &RecorderCore, count: usize, sane: bool) -> Result<()> {
 }
 
 #[cold]
+#[inline(never)]
+#[track_caller]
+fn no_slot(slot: u32) -> Error {
+    Error::clause(clause::DRAW_RANGE, format!("vertex buffer slot {slot}"))
+}
+
+#[cold]
 #[track_caller]
 fn abi_mismatch(core: &RecorderCore, pipeline: &RasterPipeline) -> Error {
     let (pass, own) = (core.state.abi, pipeline.facts.abi);
@@ -403,6 +410,7 @@ pub struct BoundRaster<'p> {
 
 impl BoundRaster<'_> {
     /// Sets tables from index `first`, with the dynamic offsets of all of them in slot order.
+    #[inline]
     #[track_caller]
     pub fn set_tables(&mut self, first: u32, tables: &[&BindingTable], offsets: &[u32]) {
         let facts = &self.facts;
@@ -423,11 +431,11 @@ impl BoundRaster<'_> {
     #[track_caller]
     pub fn set_vertex_buffer(&mut self, slot: u32, view: &VertexBufferView) {
         self.core.try_record(|core| {
-            core.device.check(view.0.buffer.key, &view.0.buffer.owned)?;
-            if slot >= core.device.limits.max_vertex_bindings.min(32) {
-                return Err(Error::clause(clause::DRAW_RANGE, format!("vertex buffer slot {slot}")));
+            core.check(view.0.buffer.key, &view.0.buffer.owned)?;
+            if slot >= core.vertex_slots {
+                return Err(no_slot(slot));
             }
-            core.state.buffers |= 1 << slot;
+            core.vertex_buffer_set(slot);
             core.backend.set_vertex_buffer(slot, view.0.raw());
             Ok(())
         });
@@ -438,7 +446,7 @@ impl BoundRaster<'_> {
     #[track_caller]
     pub fn set_index_buffer(&mut self, view: &IndexBufferView) {
         self.core.try_record(|core| {
-            core.device.check(view.slice.buffer.key, &view.slice.buffer.owned)?;
+            core.check(view.slice.buffer.key, &view.slice.buffer.owned)?;
             core.state.indices = view.count();
             core.backend.set_index_buffer(view.slice.raw(), view.format);
             Ok(())
@@ -448,14 +456,7 @@ impl BoundRaster<'_> {
     #[inline]
     #[track_caller]
     fn ready(&mut self) -> bool {
-        let (facts, state) = (&self.facts, &self.core.state);
-        let missing = u32::from(facts.needs_tables & !state.tables) | (facts.needs_buffers & !state.buffers);
-        if missing == 0 {
-            return self.core.healthy();
-        }
-        let error = not_bound(self.core, facts);
-        self.core.poison(error);
-        false
+        self.core.ready(&self.facts)
     }
 
     /// Draws `vertices` vertices `instances` times; vertex and instance index include the bases on every backend.
@@ -531,7 +532,7 @@ pub(super) fn check_indirect(
     stride: u32,
     bytes: u64,
 ) -> Result<()> {
-    core.device.check(arguments.key, &arguments.owned)?;
+    core.check(arguments.key, &arguments.owned)?;
     if !arguments.usage.contains(BufferUsage::INDIRECT) {
         let detail = format!("needs INDIRECT, the buffer has {:?}", arguments.usage);
         return Err(Error::clause(clause::BUFFER_USAGE, detail).on(arguments.label()));

@@ -269,7 +269,7 @@ impl<'a> TransferPass<'a> {
             if core.kind > QueueKind::Compute {
                 return Err(Error::clause(clause::POOL_QUEUE, "a query resolve on a transfer queue"));
             }
-            core.device.check(set.key, set.owned())?;
+            core.check(set.key, set.owned())?;
             set.check_range(first, count)?;
             check_buffer(core, destination, BufferUsage::QUERY_RESOLVE)?;
             inside(destination, offset, u64::from(count) * u64::from(set.kind.words()) * 8)?;
@@ -309,7 +309,7 @@ fn check_graphics(core: &RecorderCore, what: &str) -> Result<()> {
 
 #[track_caller]
 fn check_buffer(core: &RecorderCore, buffer: &Buffer, usage: BufferUsage) -> Result<()> {
-    core.device.check(buffer.key, &buffer.owned)?;
+    core.check(buffer.key, &buffer.owned)?;
     if buffer.usage.contains(usage) {
         return Ok(());
     }
@@ -319,7 +319,7 @@ fn check_buffer(core: &RecorderCore, buffer: &Buffer, usage: BufferUsage) -> Res
 
 #[track_caller]
 fn check_texture(core: &RecorderCore, texture: &Texture, usage: TextureUsage) -> Result<()> {
-    core.device.check(texture.key, &texture.owned)?;
+    core.check(texture.key, &texture.owned)?;
     if texture.usage().contains(usage) { Ok(()) } else { Err(texture.lacks(usage)) }
 }
 

@@ -315,7 +315,7 @@ impl RecorderBackend for Recorder {
 
     #[inline]
     fn push_constants(&mut self, _point: BindPoint, layout: LayoutRef, offset: u32, data: &[u8]) {
-        let stages = convert::shader_stages(layout.push_stages);
+        let stages = vk::ShaderStageFlags::from_raw(layout.aux as u32); // as `create_pipeline_layout` stored them
         let layout = vk::Handle::from_raw(layout.word);
         // SAFETY: see above.
         unsafe { self.raw().cmd_push_constants(self.commands, layout, stages, offset, data) };

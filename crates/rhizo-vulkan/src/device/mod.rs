@@ -1,6 +1,6 @@
 //! Devices: what lives as long as the `VkDevice`, and the contract's creation calls handed on to their files.
 
-mod capture;
+pub(crate) mod capture;
 mod features;
 mod open;
 mod plan;

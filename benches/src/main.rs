@@ -40,7 +40,8 @@ fn fragment() -> @location(0) vec4<f32> {
 
 const ROUNDS: usize = 8;
 const REPETITIONS: usize = 40;
-const WARM_UPS: usize = 3;
+/// Recordings before the first measured one.
+pub const WARM_UPS: usize = 3;
 
 /// One side of the comparison.
 pub trait Side {

@@ -31,8 +31,8 @@ const POISONED: u64 = 1 << 63;
 
 /// What commands of one command buffer are recorded with; reused once their work has completed.
 ///
-/// In the order of its fields, because the first 64 bytes, with the first three fields of the state, are what draws and
-/// the calls between them touch: one cache line.
+/// In the order of its fields, because the first 64 bytes, which end inside the state, are what draws and the calls between
+/// them touch: one cache line.
 #[repr(C, align(64))]
 pub(crate) struct RecorderCore {
     pub(crate) backend: Box<dyn RecorderBackend>,
@@ -44,12 +44,14 @@ pub(crate) struct RecorderCore {
     /// The device's, beside what else a check reads.
     key: DeviceKey,
     /// Vertex buffer slots of the device, at most the 32 of the mask.
-    pub(crate) vertex_slots: u32,
-    pub(crate) open_pass: OpenPass,
+    vertex_slots: u32,
+    /// Bytes of push constants the bound pipeline takes; 0 when poisoned, so that one comparison checks both.
+    push_room: u32,
     pub(crate) state: PassState,
     pub(crate) device: Arc<DeviceShared>,
     pub(crate) queue: u32,
     pub(crate) kind: QueueKind,
+    pub(crate) open_pass: OpenPass,
     pub(crate) pass_label: String,
     label: String,
     groups: u32,
@@ -69,7 +71,7 @@ impl RecorderCore {
     /// Whether commands are still recorded.
     #[inline]
     pub(crate) fn healthy(&self) -> bool {
-        self.error.is_none()
+        self.blocked & POISONED == 0
     }
 
     /// Fails when an object is not of this device in this generation.
@@ -105,6 +107,35 @@ impl RecorderCore {
     pub(crate) fn bound(&mut self, facts: &PipelineFacts) {
         self.state.bind(facts);
         self.blocked = self.blocked & POISONED | facts.missing(&self.state);
+        self.push_room = if self.healthy() { facts.tables.push_bytes } else { 0 };
+    }
+
+    /// Whether a push of so many bytes may be recorded; poisons when it is outside the bound pipeline's range.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn push_fits(&mut self, offset: u32, bytes: usize, facts: &PipelineFacts) -> bool {
+        let inside = bytes as u64 + u64::from(offset) <= u64::from(self.push_room);
+        if !inside || bytes == 0 || (bytes | offset as usize) & 3 != 0 {
+            self.refuse_push(offset, bytes, facts);
+            return false;
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn refuse_push(&mut self, offset: u32, bytes: usize, facts: &PipelineFacts) {
+        if self.healthy() {
+            let detail = format!("{bytes} bytes at {offset} of {}", facts.tables.push_bytes);
+            self.poison(Error::clause(clause::PUSH_RANGE, detail));
+        }
+    }
+
+    /// Whether the device has this vertex buffer slot.
+    #[inline]
+    pub(crate) fn has_slot(&self, slot: u32) -> bool {
+        slot < self.vertex_slots
     }
 
     /// A table was set.
@@ -125,6 +156,7 @@ impl RecorderCore {
     #[cold]
     pub(crate) fn poison(&mut self, error: Error) {
         self.blocked |= POISONED;
+        self.push_room = 0;
         if self.error.is_none() {
             let error = if error.object().is_none() { error.on(self.label.as_str()) } else { error };
             let in_pass = self.open_pass != OpenPass::None;
@@ -278,6 +310,7 @@ impl CommandPool {
         core.label.push_str(label);
         core.error = None;
         core.blocked = 0;
+        core.push_room = 0;
         core.groups = 0;
         core.statistics = None;
         core.open_pass = OpenPass::None;
@@ -306,6 +339,7 @@ impl CommandPool {
         Ok(Box::new(RecorderCore {
             backend,
             blocked: 0,
+            push_room: 0,
             key: self.user.key,
             vertex_slots: self.user.limits.max_vertex_bindings.min(u32::BITS),
             device: self.user.0.clone(),

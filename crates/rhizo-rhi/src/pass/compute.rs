@@ -90,9 +90,7 @@ impl BoundCompute<'_> {
     #[inline]
     #[track_caller]
     pub fn push_constants(&mut self, offset: u32, data: &[u8]) {
-        if self.core.healthy() {
-            push_constants(self.core, BindPoint::Compute, &self.facts, offset, data);
-        }
+        push_constants(self.core, BindPoint::Compute, &self.facts, offset, data);
     }
 
     /// Runs groups of threads.

@@ -245,20 +245,9 @@ fn wrong_offsets(table: &BindingTable, offsets: &[u32]) -> Error {
 #[inline]
 #[track_caller]
 fn push_constants(core: &mut RecorderCore, point: BindPoint, facts: &PipelineFacts, offset: u32, data: &[u8]) {
-    let inside = data.len() as u64 + u64::from(offset) <= u64::from(facts.tables.push_bytes);
-    if !inside || data.is_empty() || (data.len() | offset as usize) & 3 != 0 {
-        core.poison(push_range(facts, offset, data.len()));
-        return;
+    if core.push_fits(offset, data.len(), facts) {
+        core.backend.push_constants(point, facts.layout, offset, data);
     }
-    core.backend.push_constants(point, facts.layout, offset, data);
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn push_range(facts: &PipelineFacts, offset: u32, bytes: usize) -> Error {
-    let detail = format!("{bytes} bytes at {offset} of {}", facts.tables.push_bytes);
-    Error::clause(clause::PUSH_RANGE, detail)
 }
 
 /// The error of a draw or dispatch that lacks a binding.

@@ -421,9 +421,7 @@ impl BoundRaster<'_> {
     #[inline]
     #[track_caller]
     pub fn push_constants(&mut self, offset: u32, data: &[u8]) {
-        if self.core.healthy() {
-            push_constants(self.core, BindPoint::Raster, &self.facts, offset, data);
-        }
+        push_constants(self.core, BindPoint::Raster, &self.facts, offset, data);
     }
 
     /// Sets the vertex buffer of a slot.
@@ -432,7 +430,7 @@ impl BoundRaster<'_> {
     pub fn set_vertex_buffer(&mut self, slot: u32, view: &VertexBufferView) {
         self.core.try_record(|core| {
             core.check(view.0.buffer.key, &view.0.buffer.owned)?;
-            if slot >= core.vertex_slots {
+            if !core.has_slot(slot) {
                 return Err(no_slot(slot));
             }
             core.vertex_buffer_set(slot);

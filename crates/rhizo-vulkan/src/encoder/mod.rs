@@ -23,6 +23,8 @@ use std::sync::Arc;
 /// One command pool with one command buffer.
 pub(crate) struct Recorder {
     device: Arc<Shared>,
+    /// The two hottest entry points, one load nearer than the device's table of them.
+    hot: Hot,
     commands: vk::CommandBuffer,
     pool: vk::CommandPool,
     queue: u32,
@@ -35,6 +37,11 @@ pub(crate) struct Recorder {
     regions: transfer::Regions,
     /// A label as Vulkan reads it.
     text: Vec<u8>,
+}
+
+struct Hot {
+    draw: vk::PFN_vkCmdDraw,
+    push_constants: vk::PFN_vkCmdPushConstants,
 }
 
 impl Recorder {
@@ -55,7 +62,9 @@ impl Recorder {
             // SAFETY: the pool was just made and has no buffer.
             unsafe { device.raw.destroy_command_pool(pool, None) };
         })?[0];
+        let table = device.raw.fp_v1_0();
         Ok(Self {
+            hot: Hot { draw: table.cmd_draw, push_constants: table.cmd_push_constants },
             commands,
             pool,
             queue,
@@ -318,7 +327,9 @@ impl RecorderBackend for Recorder {
         let stages = vk::ShaderStageFlags::from_raw(layout.aux as u32); // as `create_pipeline_layout` stored them
         let layout = vk::Handle::from_raw(layout.word);
         // SAFETY: see above.
-        unsafe { self.raw().cmd_push_constants(self.commands, layout, stages, offset, data) };
+        unsafe {
+            (self.hot.push_constants)(self.commands, layout, stages, offset, data.len() as u32, data.as_ptr().cast());
+        }
     }
 
     #[inline]
@@ -360,7 +371,7 @@ impl RecorderBackend for Recorder {
     #[inline]
     fn draw(&mut self, vertices: u32, instances: u32, first_vertex: u32, first_instance: u32) {
         // SAFETY: see above.
-        unsafe { self.raw().cmd_draw(self.commands, vertices, instances, first_vertex, first_instance) };
+        unsafe { (self.hot.draw)(self.commands, vertices, instances, first_vertex, first_instance) };
     }
 
     #[inline]

@@ -4,6 +4,7 @@ pub(crate) mod capture;
 mod features;
 mod open;
 mod plan;
+pub(crate) mod shaders;
 
 pub(crate) use open::open;
 

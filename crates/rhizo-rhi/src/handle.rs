@@ -313,7 +313,7 @@ impl DeviceShared {
 
     pub(crate) fn remove_user(&self) {
         if self.users.fetch_sub(1, Ordering::AcqRel) == 1 {
-            if self.backend.wait_idle().is_err() {
+            if self.backend.close().is_err() {
                 self.mark_lost(); // a lost device counts as complete
             }
             self.collect();
@@ -327,7 +327,7 @@ impl DeviceShared {
 
 impl Drop for DeviceShared {
     fn drop(&mut self) {
-        let _ = self.backend.wait_idle();
+        let _ = self.backend.close();
         let rest = std::mem::take(&mut *lock(&self.graveyard));
         for (_, grave) in rest {
             self.bury(grave);

@@ -4,9 +4,10 @@
 //! - [`import`]: glTF 2.0 files to a [`Scene`](scene::Scene);
 //! - [`camera`]: views of a scene: its own cameras, or an orbit around what is in it;
 //! - [`hdr`]: environments, from Radiance files or an analytic sky;
-//! - [`procedural`]: the built-in demo scene.
+//! - [`procedural`]: the built-in demo scene;
+//! - [`render`]: the renderer, over `rhizo-graph` and `rhizo-frame`.
 //!
-//! Nothing here opens a device. World space is right-handed, +Y up; matrices are column-major and multiply column
+//! Only [`render`] knows of devices, and it is given one. World space is right-handed, +Y up; matrices are column-major and multiply column
 //! vectors; depth is reversed (near 1, far 0).
 
 #![forbid(unsafe_code)]

@@ -31,6 +31,7 @@ fn the_demo_runs_four_passes_and_a_copy() {
     let view = demo.view(&CameraChoice::Auto).unwrap();
     let first = renderer.render(&scene, &sky, &view, &small(Preset::Default)).unwrap().stats;
     assert_eq!(first.passes, ["shadow", "main", "transparent", "post", "readback"]);
+    assert_eq!(first.pass_times_ns.len(), first.passes.len());
     assert!(first.triangles > 50_000 && first.draws > 20, "{first:?}");
     assert_eq!((first.plan_misses, first.clears, first.lights), (1, 3, 1));
     let again = renderer.render(&scene, &sky, &view, &small(Preset::Default)).unwrap().stats;

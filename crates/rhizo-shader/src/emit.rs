@@ -79,8 +79,8 @@ fn emit_spirv(
     let options = spv::Options {
         lang_version: version.min(HIGHEST_SPIRV),
         // Not ADJUST_COORDINATE_SPACE: the Vulkan backend flips through its viewport. Not CLAMP_FRAG_DEPTH: WebGPU
-        // wants it, but here depth clamping is state of the pipeline.
-        flags: spv::WriterFlags::DEBUG | spv::WriterFlags::LABEL_VARYINGS,
+        // wants it, but here depth clamping is state of the pipeline. Points have no size unless the shader writes one.
+        flags: spv::WriterFlags::DEBUG | spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
         fake_missing_bindings: true,
         binding_map,
         capabilities: Some(features::spirv_capabilities(options.features)),

@@ -6,11 +6,13 @@ use anyhow::{Context, Result, anyhow};
 use clap::{Args, Parser};
 use image::ImageEncoder;
 use indicatif::{ProgressBar, ProgressStyle};
+use rhizo::graph::dump;
+use rhizo::graph::file::PlanFile;
 use rhizo::scene::camera::CameraChoice;
-use rhizo::scene::hdr::{self, Equirect, Sky};
+use rhizo::scene::hdr;
 use rhizo::scene::import::{self, Limits};
 use rhizo::scene::procedural;
-use rhizo::scene::render::{Picture, Preset, REFERENCE_AMBIENT, RenderOptions, SceneRenderer};
+use rhizo::scene::render::{Picture, PictureOptions, Preset, SceneRenderer};
 use rhizo::scene::scene::Scene;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,9 @@ struct Common {
     /// Write counts and times here (JSON)
     #[arg(long, value_name = "OUT.json")]
     stats: Option<PathBuf>,
+    /// Write the frame's render-graph plan here (.json: plan file, else text)
+    #[arg(long, value_name = "OUT")]
+    plan: Option<PathBuf>,
     /// No progress on standard error
     #[arg(short, long)]
     quiet: bool,
@@ -72,52 +77,68 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub fn demo(args: &DemoArgs) -> Result<()> {
-    let size = args.common.size.unwrap_or((1280, 720));
-    let camera = args.common.camera.clone().unwrap_or(CameraChoice::Auto);
-    picture(&args.common, Preset::Default, size, &camera, || Ok(procedural::demo()))
+    picture(&args.common, Preset::Default, (1280, 720), || Ok(procedural::demo()))
 }
 
 pub fn render(args: &RenderArgs) -> Result<()> {
-    let reference = args.preset != Preset::Default;
-    let size = args.common.size.unwrap_or(if reference { (512, 512) } else { (1280, 720) });
-    let default = if reference { CameraChoice::Framed } else { CameraChoice::Auto };
-    let camera = args.common.camera.clone().unwrap_or(default);
-    let scene = &args.scene;
-    let load = || import::import(scene, &Limits::default()).map_err(|error| anyhow!("{error}"));
-    picture(&args.common, args.preset, size, &camera, load)
+    let size = if args.preset == Preset::Default { (1280, 720) } else { (512, 512) };
+    let load = || import::import(&args.scene, &Limits::default()).map_err(|error| anyhow!("{error}"));
+    picture(&args.common, args.preset, size, load)
 }
 
-fn picture(
-    common: &Common,
-    preset: Preset,
-    (width, height): (u32, u32),
-    camera: &CameraChoice,
-    load: impl FnOnce() -> Result<Scene>,
-) -> Result<()> {
+fn picture(common: &Common, preset: Preset, size: (u32, u32), load: impl FnOnce() -> Result<Scene>) -> Result<()> {
     let mut steps = Steps::new(common.quiet);
     let scene = steps.run("reading the scene", load)?;
-    let sky = steps.run("reading the environment", || environment(common, preset))?;
+    let options = steps.run("reading the environment", || options(common, preset, size))?;
+    let sky = options.environment_image(&scene)?;
+    let render = options.render_options(&scene);
+    render.check()?;
+    let view = scene.view(&options.camera_choice())?;
     let device = steps.run("opening the device", || common.device.open())?;
-    let base = preset.options();
-    let exposure = common.exposure.unwrap_or(base.exposure);
-    let options = RenderOptions { width, height, samples: common.samples, exposure, ..base };
-    options.check()?;
-    let view = scene.view(camera)?;
     let mut renderer = steps.run("compiling shaders", || Ok(SceneRenderer::new(&device)?))?;
     let environment = steps.run("filtering the environment", || Ok(renderer.environment(&sky)?))?;
-    let anisotropy = if preset == Preset::Default { device.limits().max_anisotropy.min(8) } else { 1 };
-    let gpu_scene = steps.run("uploading the scene", || Ok(renderer.upload(&scene, anisotropy)?))?;
-    let picture = steps.run("drawing", || Ok(renderer.render(&gpu_scene, &environment, &view, &options)?))?;
-    steps.run("writing the picture", || write_png(&common.output, &picture))?;
+    let gpu_scene = steps.run("uploading the scene", || Ok(renderer.upload(&scene, options.anisotropy())?))?;
+    let picture = steps.run("drawing", || Ok(renderer.render(&gpu_scene, &environment, &view, &render)?))?;
     check_native_validation(&device)?;
+    steps.run("writing the picture", || write_png(&common.output, &picture))?;
     if let Some(path) = &common.stats {
         write_stats(path, &picture, &device, &steps)?;
+    }
+    if let Some(path) = &common.plan {
+        write_plan(path, &renderer)?;
     }
     for note in &scene.unsupported {
         eprintln!("note: {note}");
     }
-    println!("{}: {width}x{height}, drawn by {}", common.output.display(), device.adapter().name);
+    println!("{}: {}x{}, drawn by {}", common.output.display(), picture.width, picture.height, device.adapter().name);
     Ok(())
+}
+
+fn options(common: &Common, preset: Preset, size: (u32, u32)) -> Result<PictureOptions> {
+    let environment = match &common.env {
+        Some(path) => Some(hdr::load(path).map_err(|error| anyhow!("{error}"))?),
+        None if preset == Preset::ReferenceEnv => return Err(anyhow!("the preset reference-env needs --env FILE.hdr")),
+        None => None,
+    };
+    let (width, height) = common.size.unwrap_or(size);
+    let defaults = PictureOptions::default();
+    Ok(PictureOptions {
+        preset,
+        width,
+        height,
+        samples: common.samples,
+        camera: common.camera.clone().unwrap_or_default(),
+        environment,
+        exposure: common.exposure.unwrap_or(defaults.exposure),
+    })
+}
+
+/// The frame's plan: the exchange format for `.json`, else text.
+fn write_plan(path: &Path, renderer: &SceneRenderer) -> Result<()> {
+    let (graph, plan) = renderer.last_plan().context("no frame was drawn")?;
+    let json = path.extension().is_some_and(|extension| extension == "json");
+    let text = if json { PlanFile::new(graph, plan).to_json() } else { dump::text(graph, plan) };
+    output::write_file(path, text.as_bytes())
 }
 
 /// With `RHIZO_VALIDATION` on, whatever the native layer says is a failure.
@@ -128,16 +149,6 @@ fn check_native_validation(device: &rhizo::Device) -> Result<()> {
     }
     let list: Vec<String> = messages.iter().map(|m| format!("  {}: {}", m.id, m.text)).collect();
     Err(anyhow!("native validation has {} messages\n{}", messages.len(), list.join("\n")))
-}
-
-fn environment(common: &Common, preset: Preset) -> Result<Equirect> {
-    match (&common.env, preset) {
-        (Some(path), _) => hdr::load(path).map_err(|error| anyhow!("{error}")),
-        (None, Preset::ReferenceEnv) => Err(anyhow!("the preset reference-env needs --env FILE.hdr")),
-        (None, Preset::ReferenceLit) => Ok(Equirect { width: 4, height: 2, rgb: vec![[REFERENCE_AMBIENT; 3]; 8] }),
-        // The scene's directional light plays the sun.
-        (None, Preset::Default) => Ok(Sky { sun_irradiance: 0.0, ..Sky::default() }.equirect(512, 256)),
-    }
 }
 
 fn write_png(path: &Path, picture: &Picture) -> Result<()> {
@@ -159,7 +170,8 @@ fn write_stats(path: &Path, picture: &Picture, device: &rhizo::Device, steps: &S
         "adapter": device.adapter().name,
         "backend": device.instance().backend().name(),
         "size": [picture.width, picture.height],
-        "passes": s.passes,
+        "passes": s.passes, "pass_times_ns": s.pass_times_ns,
+        "plan_hits": s.plan_hits, "plan_misses": s.plan_misses, "barriers": s.barriers, "barrier_batches": s.barrier_batches,
         "draws": s.draws, "culled_draws": s.culled_draws, "indirect_draws": s.indirect_draws,
         "triangles": s.triangles, "dispatches": s.dispatches, "workgroups": s.workgroups, "clears": s.clears,
         "pipeline_switches": s.pipeline_switches, "table_switches": s.table_switches, "buffer_switches": s.buffer_switches,

@@ -161,8 +161,9 @@ impl Adapter {
     }
 
     /// The full capability report.
-    pub(crate) fn capabilities(&self, _instance: &InstanceShared) -> Capabilities {
-        Capabilities::default()
+    pub(crate) fn capabilities(&self, instance: &InstanceShared) -> Capabilities {
+        let format = |format| crate::texture::format_support(&instance.raw, self.physical, format);
+        crate::caps::report(&instance.entry, &instance.raw, self.physical, &format)
     }
 }
 

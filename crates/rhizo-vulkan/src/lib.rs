@@ -18,6 +18,7 @@
 mod adapter;
 mod binding;
 mod buffer;
+mod caps;
 mod convert;
 mod device;
 mod encoder;

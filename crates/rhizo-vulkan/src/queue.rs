@@ -93,6 +93,9 @@ impl QueueBackend for Queue {
             return Err(device.note(convert::error(error, "vkQueueSubmit2")));
         }
         state.submitted.store(index, Ordering::Release);
+        for (semaphore, value, _) in submission.waits.iter().filter(|(s, ..)| s.aux == TIMELINE) {
+            device.gates.note(vk::Handle::from_raw(semaphore.word), *value);
+        }
         Ok(index)
     }
 
@@ -157,7 +160,71 @@ fn info(semaphore: vk::Semaphore, value: u64, stages: vk::PipelineStageFlags2) -
     vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(stages)
 }
 
+/// `Native::aux` of a timeline semaphore.
+pub(crate) const TIMELINE: u64 = 1;
+
+/// The highest value of each of the program's timelines that a submission waits for.
+#[derive(Default)]
+pub(crate) struct Gates(Mutex<Vec<(vk::Semaphore, u64)>>);
+
+impl Gates {
+    fn note(&self, semaphore: vk::Semaphore, value: u64) {
+        let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match gates.iter_mut().find(|(known, _)| *known == semaphore) {
+            Some((_, highest)) => *highest = value.max(*highest),
+            None => gates.push((semaphore, value)),
+        }
+    }
+
+    /// A semaphore is being destroyed.
+    pub(crate) fn forget(&self, semaphore: vk::Semaphore) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| *known != semaphore);
+    }
+}
+
+/// How long closing waits for progress before it signals what nobody else will.
+const PATIENCE_NS: u64 = 500_000_000;
+
 impl Shared {
+    /// Waits until all work has completed when nobody can submit any more. Where no queue gets on for a while, the values
+    /// that submissions wait for are signalled from here.
+    pub(crate) fn close(&self) -> Result<()> {
+        let behind =
+            |q: &&QueueState| -> Result<bool> { Ok(!self.wait_timeline(q.timeline, q.submitted(), PATIENCE_NS)?) };
+        for queue in &self.queues {
+            let mut seen = 0;
+            while behind(&queue)? {
+                // SAFETY: the timeline lives as long as the device.
+                let now = unsafe { self.raw.get_semaphore_counter_value(queue.timeline) };
+                let now = now.map_err(|e| self.note(convert::error(e, "vkGetSemaphoreCounterValue")))?;
+                if now == seen {
+                    self.release_gates();
+                }
+                seen = now;
+            }
+        }
+        Ok(())
+    }
+
+    fn release_gates(&self) {
+        for (semaphore, value) in self.gates.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let info = vk::SemaphoreSignalInfo::default().semaphore(*semaphore).value(*value);
+            // SAFETY: destroyed semaphores were forgotten, so this one is alive; the value is above the present one. Should
+            // a submission signal a smaller one afterwards, that submission is waiting for this very release.
+            let signalled = unsafe {
+                match self.raw.get_semaphore_counter_value(*semaphore) {
+                    Ok(now) if now < *value => self.raw.signal_semaphore(&info),
+                    _ => continue,
+                }
+            };
+            tracing::warn!(
+                value,
+                ?signalled,
+                "signalled a timeline that work still waits for, as its device is closed"
+            );
+        }
+    }
+
     /// Waits for a timeline value; false on time-out.
     pub(crate) fn wait_timeline(&self, semaphore: vk::Semaphore, value: u64, timeout_ns: u64) -> Result<bool> {
         let (semaphores, values) = ([semaphore], [value]);

@@ -174,20 +174,18 @@ pub(crate) fn create_view(device: &Shared, texture: TextureRef, desc: &NativeVie
 }
 
 /// What a format can be used for with optimal tiling.
-pub(crate) fn format_support(device: &Shared, format: Format) -> FormatSupport {
+pub(crate) fn format_support(instance: &ash::Instance, physical: vk::PhysicalDevice, format: Format) -> FormatSupport {
     let native = convert::format(format);
     let mut extended = vk::FormatProperties3::default();
     let mut properties = vk::FormatProperties2::default().push_next(&mut extended);
     // SAFETY: the device has Vulkan 1.3, which knows the structure.
-    unsafe {
-        device.instance.raw.get_physical_device_format_properties2(device.physical, native, &mut properties);
-    }
+    unsafe { instance.get_physical_device_format_properties2(physical, native, &mut properties) };
     use vk::FormatFeatureFlags2 as F;
     let has = |flags: F| extended.optimal_tiling_features.contains(flags);
     let depth = format.is_depth_stencil();
     let renderable = has(if depth { F::DEPTH_STENCIL_ATTACHMENT } else { F::COLOR_ATTACHMENT });
     let integer = matches!(format.info().class, FormatClass::Uint | FormatClass::Sint);
-    let sample_mask = if renderable { sample_mask(device, native, depth) } else { 1 };
+    let sample_mask = if renderable { sample_mask(instance, physical, native, depth) } else { 1 };
     FormatSupport {
         sampled: has(F::SAMPLED_IMAGE),
         filterable: has(F::SAMPLED_IMAGE_FILTER_LINEAR),
@@ -206,13 +204,13 @@ pub(crate) fn format_support(device: &Shared, format: Format) -> FormatSupport {
     }
 }
 
-fn sample_mask(device: &Shared, format: vk::Format, depth: bool) -> u8 {
+fn sample_mask(instance: &ash::Instance, physical: vk::PhysicalDevice, format: vk::Format, depth: bool) -> u8 {
     let usage =
         if depth { vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT } else { vk::ImageUsageFlags::COLOR_ATTACHMENT };
     // SAFETY: the physical device belongs to the living instance.
     let properties = unsafe {
-        device.instance.raw.get_physical_device_image_format_properties(
-            device.physical,
+        instance.get_physical_device_image_format_properties(
+            physical,
             format,
             vk::ImageType::TYPE_2D,
             vk::ImageTiling::OPTIMAL,

@@ -25,12 +25,12 @@ const API_CRATES: [&str; 12] = [
     "windows-sys",
 ];
 
-/// Crates whose root must say `#![forbid(unsafe_code)]`.
-const FORBID_UNSAFE: [&str; 8] = [
+/// Crates whose root must say `#![forbid(unsafe_code)]`. `rhizo-shader` is not among them: it alone vouches for the
+/// artifacts that naga validated, which is one `unsafe` call.
+const FORBID_UNSAFE: [&str; 7] = [
     "rhizo-frame",
     "rhizo-graph",
     "rhizo-scene",
-    "rhizo-shader",
     "rhizo-shader-macros",
     "rhizo-testkit",
     "rhizo-tool",

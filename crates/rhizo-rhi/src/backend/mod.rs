@@ -308,6 +308,12 @@ pub trait DeviceBackend: Send + Sync {
     /// Waits until every queue is idle.
     fn wait_idle(&self) -> Result<()>;
 
+    /// Waits until every queue is idle when nobody can submit any more. Work that waits for a semaphore value which then
+    /// nobody will signal must not hold this up for ever.
+    fn close(&self) -> Result<()> {
+        self.wait_idle()
+    }
+
     /// Ties GPU ticks of a queue to a CPU clock.
     fn calibrate(&self, queue: u32) -> Result<Calibration>;
 

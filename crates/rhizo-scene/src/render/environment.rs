@@ -27,8 +27,9 @@ const ROUGHEST_SIZE: u32 = 8;
 const MAX_FACE: u32 = 1024;
 /// Samples along each axis of a cube texel; equirectangular texels are about as large as cube texels at the equator.
 const FACE_SAMPLES: u32 = 4;
-/// Cells per row of the irradiance sum; half as many rows.
-const MOMENT_COLUMNS: u32 = 128;
+/// Cells per row and rows of the irradiance sum. Texels of smaller images are cut: four texels around a pole, summed as
+/// they are, would give 1.4 times their light.
+const MOMENT_CELLS: [u32; 2] = [128, 64];
 /// Texels along the split-sum table.
 const SPLIT_SUM_SIZE: u32 = 64;
 /// Samples of each of its texels.
@@ -66,6 +67,7 @@ struct CubeParams {
 struct MomentParams {
     size: [u32; 2],
     cells: [u32; 2],
+    parts: [u32; 2],
 }
 
 #[repr(C)]
@@ -124,7 +126,7 @@ struct Work<'a> {
     pipelines: &'a EnvironmentPipelines,
     sampler: &'a Sampler,
     equirect: TextureReadView,
-    image: (u32, u32),
+    image: [u32; 2],
     base: Texture,
     prefiltered: Texture,
     irradiance: Texture,
@@ -238,8 +240,7 @@ impl<'a> Work<'a> {
         equirect: &Texture,
     ) -> Result<Self, RenderError> {
         let size = face_size(image);
-        let columns = MOMENT_COLUMNS.min(image.width);
-        let cells = [columns, (MOMENT_COLUMNS / 2).min(image.height)];
+        let cells = MOMENT_CELLS;
         let moments = device.create_buffer(&BufferDesc {
             label: "irradiance cells",
             size_bytes: u64::from(cells[0]) * u64::from(cells[1]) * 48,
@@ -252,7 +253,7 @@ impl<'a> Work<'a> {
             pipelines,
             sampler,
             equirect: equirect.read_view(&ViewDesc::default())?,
-            image: (image.width, image.height),
+            image: [image.width, image.height],
             base: cube(device, "environment", size, size.ilog2() + 1)?,
             prefiltered: cube(device, "prefiltered environment", size, levels)?,
             irradiance: cube(device, "irradiance", IRRADIANCE_SIZE, 1)?,
@@ -312,7 +313,9 @@ impl<'a> Work<'a> {
         let begin = [transition(&irradiance, all, NEW, WRITE), transition(&prefiltered, all, NEW, WRITE)];
         pass.barriers(&Barriers { textures: &begin, ..Barriers::default() });
         let [columns, rows] = self.cells;
-        let params = MomentParams { size: [self.image.0, self.image.1], cells: self.cells };
+        let parts = [0, 1].map(|axis| self.cells[axis].div_ceil(self.image[axis]));
+        let size = [0, 1].map(|axis| self.image[axis] * parts[axis]);
+        let params = MomentParams { size, cells: self.cells, parts };
         let (equirect, view) = (self.equirect.clone(), self.moments.write_view(BufferRange::WHOLE)?);
         let writes = [TableWrite::new(0, Binding::Texture(&equirect)), TableWrite::new(1, Binding::BufferWrite(&view))];
         let groups = [columns.div_ceil(GROUP), rows.div_ceil(GROUP), 1];

@@ -33,6 +33,7 @@ mod renderer;
 mod shaders;
 mod stats;
 mod tables;
+mod timing;
 mod upload;
 
 pub use environment::Environment;

@@ -87,7 +87,9 @@ impl PictureOptions {
         }
     }
 
-    const fn anisotropy(&self) -> u32 {
+    /// Samples along the axis of anisotropy of trilinear textures, for [`SceneRenderer::upload`].
+    #[must_use]
+    pub const fn anisotropy(&self) -> u32 {
         match self.preset {
             Preset::Default => ANISOTROPY,
             Preset::ReferenceLit | Preset::ReferenceEnv => 1,

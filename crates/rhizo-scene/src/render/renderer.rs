@@ -20,6 +20,7 @@ use super::passes::{self, Bindings, Run};
 use super::pipelines::{DEPTH_FORMAT, HDR_FORMAT, Pipelines};
 use super::stats::RenderStats;
 use super::tables::{Common, FrameTables, SlotTables};
+use super::timing::PassClock;
 use super::upload::Uploader;
 use crate::camera::View;
 use crate::hdr::Equirect;
@@ -61,6 +62,7 @@ pub struct SceneRenderer {
     runner: Runner,
     graph: Option<FrameGraph>,
     slots: Vec<SlotTables>,
+    clock: Option<PassClock>,
 }
 
 /// What a frame draws, resolved to pipelines.
@@ -119,6 +121,7 @@ impl SceneRenderer {
             pipelines: Pipelines::new(device)?,
             frames: Frames::new(device, &queue, &config)?,
             runner: Runner::new(device),
+            clock: PassClock::new(device, &queue)?,
             device: device.clone(),
             queue,
             pool,
@@ -182,6 +185,9 @@ impl SceneRenderer {
         let lists = self.lists(scene, options, &prepared, &mut stats)?;
         let ticket = self.submit(scene, environment, options, &prepared, &lists, &mut stats)?;
         let bytes = self.frames.wait_readback(&ticket, WAIT_NS)?.into_bytes();
+        if let (Some(clock), Some(planned)) = (&self.clock, &self.graph) {
+            stats.pass_times_ns = clock.read(planned.plan.passes.len() as u32)?;
+        }
         let rgba8 = unpadded(bytes, options, row_pitch(&self.device, options));
         Ok(Picture { width: options.width, height: options.height, rgba8, stats })
     }
@@ -271,7 +277,12 @@ impl SceneRenderer {
         let uploads = frame.record_uploads("constants")?;
         let mut recorder = frame.record("frame")?;
         recorder.push_group("FrameRendering");
-        let run = GraphRun { plan: &planned.plan, graph: &planned.graph, imports: &imports, timestamps: None };
+        let run = GraphRun {
+            plan: &planned.plan,
+            graph: &planned.graph,
+            imports: &imports,
+            timestamps: self.clock.as_ref().map(|c| &c.set),
+        };
         let ran = self.runner.run(&run, work, &mut recorder)?;
         recorder.pop_group();
         let commands = recorder.finish()?;

@@ -5,6 +5,8 @@
 pub struct RenderStats {
     /// Labels of the passes that ran, in order.
     pub passes: Vec<String>,
+    /// GPU time of each of them, nanoseconds; empty where the queue has no timestamps or its clock is not known.
+    pub pass_times_ns: Vec<u64>,
     /// Draws recorded.
     pub draws: u32,
     /// Draws skipped because nothing of them is in view.

@@ -4,10 +4,12 @@
 // Follows brdf.wgsl and cube.wgsl.
 
 struct MomentParams {
-    // Image, texels.
+    // Image, in parts of texels: a small image's texels are cut, as one direction stands for each part.
     size: vec2u,
     // Cells.
     cells: vec2u,
+    // Parts of a texel.
+    parts: vec2u,
 }
 
 @group(1) @binding(0) var moment_image: texture_2d<f32>;
@@ -34,7 +36,7 @@ fn moments(@builtin(global_invocation_id) id: vec3u) {
         for (var x = from_texel.x; x < to_texel.x; x += 1u) {
             let longitude = ((f32(x) + 0.5) / f32(size.x) - 0.5) * 2.0 * PI;
             let d = vec3f(cos(latitude) * cos(longitude), sin(latitude), cos(latitude) * sin(longitude));
-            let c = textureLoad(moment_image, vec2u(x, y), 0).rgb * solid_angle;
+            let c = textureLoad(moment_image, vec2u(x, y) / moment_params.parts, 0).rgb * solid_angle;
             red += c.r * d;
             green += c.g * d;
             blue += c.b * d;

@@ -1,5 +1,6 @@
 //! Devices: what lives as long as the `VkDevice`, and the contract's creation calls handed on to their files.
 
+mod capture;
 mod features;
 mod open;
 mod plan;
@@ -10,7 +11,7 @@ use crate::adapter::Features;
 use crate::instance::InstanceShared;
 use crate::memory::{Memory, check};
 use crate::query::{self, Clocks};
-use crate::queue::{NativeQueue, QueueState};
+use crate::queue::{Gates, NativeQueue, QueueState, TIMELINE};
 use crate::{binding, buffer, convert, encoder, pipeline, texture};
 use ash::vk;
 use rhizo_rhi::backend::{
@@ -40,6 +41,7 @@ pub(crate) struct Shared {
     pub(crate) timestamp_period_ns: f32,
     pub(crate) max_lod_bias: f32,
     pub(crate) cache_key: Vec<u8>,
+    pub(crate) gates: Gates,
     formats: Box<[OnceLock<FormatSupport>]>,
     late: Mutex<Vec<Error>>,
     pub(crate) instance: Arc<InstanceShared>,
@@ -95,7 +97,8 @@ impl DeviceBackend for Device {
     }
 
     fn format_support(&self, format: Format) -> FormatSupport {
-        *self.0.formats[format as usize].get_or_init(|| texture::format_support(&self.0, format))
+        *self.0.formats[format as usize]
+            .get_or_init(|| texture::format_support(&self.0.instance.raw, self.0.physical, format))
     }
 
     fn create_buffer(&self, desc: &BufferDesc<'_>) -> Result<Native> {
@@ -169,7 +172,8 @@ impl DeviceBackend for Device {
     fn create_semaphore(&self, timeline: Option<u64>, label: &str) -> Result<Native> {
         let semaphore = open::create_semaphore(&self.0.raw, timeline, label)?;
         self.0.name(semaphore, label);
-        Ok(Native { word: vk::Handle::as_raw(semaphore), aux: 0 })
+        let aux = if timeline.is_some() { TIMELINE } else { 0 };
+        Ok(Native { word: vk::Handle::as_raw(semaphore), aux })
     }
 
     fn semaphore_value(&self, semaphore: ObjectRef) -> Result<u64> {
@@ -210,7 +214,10 @@ impl DeviceBackend for Device {
                 }
                 ObjectKind::PipelineCache => device.raw.destroy_pipeline_cache(vk::Handle::from_raw(word), None),
                 ObjectKind::QuerySet => device.raw.destroy_query_pool(vk::Handle::from_raw(word), None),
-                ObjectKind::Semaphore => device.raw.destroy_semaphore(vk::Handle::from_raw(word), None),
+                ObjectKind::Semaphore => {
+                    device.gates.forget(vk::Handle::from_raw(word));
+                    device.raw.destroy_semaphore(vk::Handle::from_raw(word), None);
+                }
                 // Fences are the front's own: they watch a queue's timeline.
                 ObjectKind::Fence => {}
             }
@@ -219,6 +226,10 @@ impl DeviceBackend for Device {
 
     fn wait_idle(&self) -> Result<()> {
         self.0.wait_all()
+    }
+
+    fn close(&self) -> Result<()> {
+        self.0.close()
     }
 
     fn calibrate(&self, queue: u32) -> Result<Calibration> {
@@ -233,9 +244,8 @@ impl DeviceBackend for Device {
         std::mem::take(&mut self.0.late.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn toggle_capture(&self, _start: bool) -> Result<()> {
-        let detail = "captures cannot be started from here yet: start them from the attached tool";
-        Err(Error::new(ErrorKind::Unavailable, detail))
+    fn toggle_capture(&self, start: bool) -> Result<()> {
+        capture::toggle(start)
     }
 }
 

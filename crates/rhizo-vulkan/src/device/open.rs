@@ -7,7 +7,7 @@ use crate::convert::Allowed;
 use crate::instance::InstanceShared;
 use crate::memory::{Memory, check};
 use crate::query::Clocks;
-use crate::queue::{NativeQueue, Queue, QueueState};
+use crate::queue::{Gates, NativeQueue, Queue, QueueState};
 use ash::vk;
 use rhizo_rhi::backend::{OpenedDevice, QueueBackend};
 use rhizo_rhi::{DeviceLimits, Error, ErrorKind, Format, MAX_TABLES, QueueInfo, QueueRequest, Result};
@@ -137,6 +137,7 @@ fn assemble(
         timestamp_period_ns: adapter.properties.limits.timestamp_period,
         max_lod_bias: adapter.properties.limits.max_sampler_lod_bias,
         cache_key: cache_key(adapter),
+        gates: Gates::default(),
         formats: Format::all().iter().map(|_| OnceLock::new()).collect(),
         late: Mutex::default(),
         raw,

@@ -3,7 +3,8 @@
 use crate::support::*;
 use rhizo_rhi::*;
 
-const SHADER_WRITE: Scope = Scope::new(Stages::COMPUTE, Access::SHADER_WRITE);
+/// A storage binding that shaders may write is also read, whatever the shader does.
+const SHADER_WRITE: Scope = Scope::new(Stages::COMPUTE, Access::SHADER_READ.union(Access::SHADER_WRITE));
 
 const SQUARES: &str = "
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;

@@ -138,3 +138,32 @@ fn a_missing_queue_kind_is_an_error_of_the_request() {
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     });
 }
+
+/// Without an attached tool the reason is given. Under RenderDoc a pass inside a group is captured, provided that its
+/// layer leaves the device at Vulkan 1.3: RenderDoc 1.24 reports lavapipe and SwiftShader as 1.2, and opening fails.
+#[test]
+fn captures_need_an_attached_tool() {
+    let gpu = Gpu::open(rhizo_testkit::drivers::TestDriver::Lavapipe, QueueRequest::ONE);
+    let attached = std::env::var_os("ENABLE_VULKAN_RENDERDOC_CAPTURE").is_some();
+    match gpu.device.toggle_gpu_capture(true) {
+        Err(error) => {
+            assert!(!attached, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Unavailable);
+            assert!(error.detail().contains("RenderDoc"), "{error}");
+        }
+        Ok(()) => {
+            assert!(attached);
+            let target = gpu.target(Format::Rgba8Unorm, (8, 8), 1, TextureUsage::empty());
+            let view = target.color_target_view(TextureRange::WHOLE).unwrap();
+            gpu.run(|r| {
+                r.push_group("FrameRendering");
+                r.barriers(&textures(&[discard_into(&target, COLOR_WRITE, Layout::RenderTarget)]));
+                let colors = [clear(&view, [1.0; 4])];
+                drop(r.raster_pass(&RasterPassDesc { label: "captured pass", colors: &colors, ..Default::default() }));
+                r.pop_group();
+            });
+            gpu.device.toggle_gpu_capture(false).unwrap();
+        }
+    }
+    gpu.finish();
+}

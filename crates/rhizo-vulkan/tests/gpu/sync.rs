@@ -68,23 +68,40 @@ fn binary_semaphores_order_submissions() {
 #[test]
 fn timelines_are_signalled_and_waited_for_on_both_sides() {
     on_each(|gpu| {
-        let semaphore = gpu.device.create_semaphore("timeline", SemaphoreKind::Timeline { initial: 3 }).unwrap();
-        assert_eq!(semaphore.value().unwrap(), 3);
+        let timeline = |initial| gpu.device.create_semaphore("t", SemaphoreKind::Timeline { initial }).unwrap();
+        let (gate, done) = (timeline(3), timeline(0));
+        assert_eq!(gate.value().unwrap(), 3);
         let back = gpu.readback(16);
         let mut pool = gpu.queue.create_pool();
         let commands = fill(&mut pool, &back, 8);
-        let wait = SemaphoreWait { semaphore: &semaphore, value: 5, stages: Stages::ALL, reservation: None };
-        let signal = SemaphoreSignal { semaphore: &semaphore, value: 9, reservation: None };
+        let wait = SemaphoreWait { semaphore: &gate, value: 5, stages: Stages::ALL, reservation: None };
+        let signal = SemaphoreSignal { semaphore: &done, value: 9, reservation: None };
         let submission =
             Submission { commands: &[&commands], waits: &[wait], signals: &[signal], ..Submission::default() };
         let submitted = gpu.queue.submit(&submission).unwrap();
         assert!(!gpu.queue.wait(submitted, 1_000_000).unwrap(), "it waits for the CPU's signal");
-        assert!(!semaphore.wait(9, 1_000_000).unwrap());
-        semaphore.signal(5).unwrap();
-        assert!(semaphore.wait(9, LONG).unwrap());
+        assert!(!done.wait(9, 1_000_000).unwrap());
+        gate.signal(5).unwrap();
+        assert!(done.wait(9, LONG).unwrap());
         assert!(gpu.queue.wait(submitted, LONG).unwrap());
         assert_eq!(read(&back)[..4], 8u32.to_le_bytes());
-        assert_eq!(semaphore.value().unwrap(), 9);
+        assert_eq!(done.value().unwrap(), 9);
+    });
+}
+
+/// A program that drops everything while its work waits for a value that it never signalled ends all the same.
+#[test]
+fn dropping_a_device_whose_work_waits_for_nobody_ends() {
+    on_each(|gpu| {
+        let gate = gpu.device.create_semaphore("gate", SemaphoreKind::Timeline { initial: 0 }).unwrap();
+        let device = gpu.device.recreate().unwrap();
+        drop(gate);
+        let gate = device.create_semaphore("gate", SemaphoreKind::Timeline { initial: 0 }).unwrap();
+        let queue = device.queue(QueueKind::Graphics, 0).unwrap();
+        let wait = SemaphoreWait { semaphore: &gate, value: 4, stages: Stages::ALL, reservation: None };
+        queue.submit(&Submission { waits: &[wait], ..Submission::default() }).unwrap();
+        drop((device, queue));
+        drop(gate);
     });
 }
 

@@ -1,0 +1,3 @@
+//! Broken and hostile files through the whole of what a program does with them.
+
+mod gltf;

@@ -1,0 +1,3 @@
+//! What once broke, one test each, named after it.
+
+mod small_environment_overexposes_the_poles;

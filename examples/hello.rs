@@ -3,6 +3,10 @@
 //! same texture.
 //!
 //!     cargo run -p rhizo-examples --bin hello -- --out hello.png --backend vulkan
+//!
+//! Under RenderDoc, `--capture` brackets the work, as there is no presentation to tell where a frame ends:
+//!
+//!     renderdoccmd capture -w -c hello target/debug/hello --capture
 #![forbid(unsafe_code)]
 
 use anyhow::{Context, Result, bail};
@@ -267,24 +271,36 @@ fn read_back(target: &Texture, readback: &Buffer, recorder: &mut Recorder<'_>) {
     pass.copy_texture_to_buffer(target, readback, &[copy_region(SIZE, SIZE)]);
 }
 
+const USAGE: &str = "usage: hello [--out FILE] [--backend NAME] [--capture]";
+
 fn main() -> Result<()> {
     let (mut out, mut desc) = (String::from("hello.png"), OpenDesc::from_env(recommended(false))?);
+    let mut capture = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
-        let value =
-            args.next().with_context(|| format!("{arg} needs a value; usage: hello [--out FILE] [--backend NAME]"))?;
+        let mut value = || args.next().with_context(|| format!("{arg} needs a value; {USAGE}"));
         match arg.as_str() {
-            "--out" => out = value,
+            "--out" => out = value()?,
             "--backend" => {
-                desc.backend = Backend::from_name(&value).with_context(|| format!("no backend is called {value}"))?
+                let name = value()?;
+                desc.backend = Backend::from_name(&name).with_context(|| format!("no backend is called {name}"))?;
             }
-            _ => bail!("unknown argument {arg}; usage: hello [--out FILE] [--backend NAME]"),
+            "--capture" => capture = true,
+            _ => bail!("unknown argument {arg}; {USAGE}"),
         }
     }
     let device = open(&OpenDesc { allow_software: true, ..desc })?;
-    let pixels = draw(&device)?;
+    let pixels = if capture { captured(&device)? } else { draw(&device)? };
     image::save_buffer(&out, &pixels, SIZE, SIZE, image::ColorType::Rgba8)
         .with_context(|| format!("cannot write {out}"))?;
     println!("{out}: drawn by {} ({})", device.adapter().name, device.instance().backend().name());
     Ok(())
+}
+
+/// Draws the picture inside one capture.
+pub fn captured(device: &Device) -> Result<Vec<u8>> {
+    device.toggle_gpu_capture(true)?;
+    let pixels = draw(device);
+    device.toggle_gpu_capture(false)?;
+    pixels
 }

@@ -11,7 +11,7 @@ use image::{RgbImage, RgbaImage};
 use std::path::PathBuf;
 
 /// A golden picture or text of this package.
-fn golden_file(name: &str) -> PathBuf {
+pub(crate) fn golden_file(name: &str) -> PathBuf {
     rhizo_testkit::paths::workspace_dir().join("tests/golden/images").join(name)
 }
 

@@ -186,7 +186,7 @@ impl Default for Sky {
         Self {
             zenith: Vec3::new(0.10, 0.24, 0.58),
             horizon: Vec3::new(0.62, 0.74, 0.88),
-            ground: Vec3::new(0.19, 0.17, 0.15),
+            ground: Vec3::new(0.27, 0.31, 0.37),
             sun_direction: Vec3::new(0.4, 0.8, 0.45),
             sun_color: Vec3::new(1.0, 0.93, 0.82),
             sun_irradiance: PI,

@@ -4,7 +4,7 @@ use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use rhizo::graph::file::{self, GraphFile, PlanFile};
-use rhizo::graph::{CompileError, Policy, Profile, compile, dump};
+use rhizo::graph::{CompileError, OrderPolicy, Policy, Profile, compile, dump};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct CompileArgs {
     profile: String,
     /// Order policy: declaration, overlap, memory or random:SEED
     #[arg(long, default_value = "declaration")]
-    policy: String,
+    policy: OrderPolicy,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
@@ -50,7 +50,7 @@ fn run_compile(args: &CompileArgs) -> Result<()> {
         Err(error) => return Err(error),
     };
     let profile = read_profile(&args.profile)?;
-    let policy = Policy { order: args.policy.parse()? };
+    let policy = Policy { order: args.policy };
     let plan = match compile(&graph, &profile, &policy) {
         Ok(plan) => plan,
         Err(error) if args.json => return fail_json(&describe(&error)),

@@ -1,7 +1,8 @@
 //! Physical devices: identity, queue families, what can be enabled.
 
-use crate::convert;
+use crate::device::capture;
 use crate::instance::InstanceShared;
+use crate::{convert, quirks};
 use ash::vk;
 use rhizo_rhi::{AdapterIdentity, AdapterInfo, AdapterKind, Capabilities, QueueKind, Result};
 use std::ffi::CStr;
@@ -17,6 +18,8 @@ pub(crate) struct Adapter {
     pub(crate) vulkan13: vk::PhysicalDeviceVulkan13Properties<'static>,
     pub(crate) features: Features,
     pub(crate) families: Vec<Family>,
+    /// See [`quirks::version_is_hidden`].
+    pub(crate) version_hidden: bool,
     extensions: Vec<vk::ExtensionProperties>,
 }
 
@@ -88,13 +91,18 @@ impl Adapter {
             vulkan13: vk::PhysicalDeviceVulkan13Properties::default(),
             features: Features::default(),
             families: families.collect(),
+            version_hidden: false,
             extensions,
         };
-        if properties.api_version < vk::API_VERSION_1_3 {
+        adapter.version_hidden = quirks::version_is_hidden(properties.api_version, capture::attached().is_some());
+        if properties.api_version >= vk::API_VERSION_1_3 || adapter.version_hidden {
+            adapter.query_13(instance);
+        } else {
             let has = convert::version(properties.api_version);
             adapter.info.unusable = Some(format!("it has Vulkan {has}, 1.3 is needed"));
-        } else {
-            adapter.query_13(instance);
+        }
+        if adapter.version_hidden {
+            adapter.info.api.push_str(", as RenderDoc reports it");
         }
         adapter
     }
@@ -108,7 +116,8 @@ impl Adapter {
             .push_next(&mut self.features.v11)
             .push_next(&mut self.features.v12)
             .push_next(&mut self.features.v13);
-        // SAFETY: the device has Vulkan 1.3, so it knows every structure in both chains.
+        // SAFETY: the device has Vulkan 1.3, so it knows every structure in both chains; where a capture tool hides the
+        // version and it does not, it skips what it does not know ("Valid Usage for Structure Pointer Chains").
         unsafe {
             instance.get_physical_device_properties2(self.physical, &mut properties);
             instance.get_physical_device_features2(self.physical, &mut features);
@@ -142,6 +151,10 @@ impl Adapter {
         ];
         let missing: Vec<&str> = needed.iter().filter(|(on, _)| *on != vk::TRUE).map(|(_, name)| *name).collect();
         let graphics = self.families.iter().any(|f| f.kind() == Some(QueueKind::Graphics));
+        let hidden = self.version_hidden.then_some(quirks::UNHIDE).into_iter().flatten();
+        let missing = missing.into_iter().map(str::to_owned);
+        let unlisted = hidden.filter(|name| !self.has(name)).map(|name| name.to_string_lossy().into_owned());
+        let missing: Vec<String> = missing.chain(unlisted).collect();
         self.info.unusable = if !missing.is_empty() {
             Some(format!("it lacks the features {}", missing.join(", ")))
         } else if !graphics && self.families.iter().all(|f| f.kind().is_none()) {

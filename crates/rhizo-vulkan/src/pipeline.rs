@@ -21,6 +21,8 @@ pub(crate) fn create_function(device: &Shared, artifact: &ShaderArtifact) -> Res
         return Err(Error::new(ErrorKind::Mismatch, "Vulkan takes SPIR-V").on(artifact.label()));
     };
     check_header(words).map_err(|detail| Error::new(ErrorKind::InvalidArgument, detail).on(artifact.label()))?;
+    crate::device::shaders::missing_capability(words, &device.features)
+        .map_err(|detail| Error::new(ErrorKind::Unsupported, detail).on(artifact.label()))?;
     let info = vk::ShaderModuleCreateInfo::default().code(words);
     // SAFETY: an artifact holds SPIR-V that was validated or vouched for.
     let module = unsafe { device.raw.create_shader_module(&info, None) };

@@ -1,5 +1,8 @@
 //! What we work around: filtered validation messages, each with the layer's version, what it misjudges and how to test
-//! again.
+//! again; and versions that a capture tool hides.
+
+use ash::vk;
+use std::ffi::CStr;
 
 /// A message of the validation layer that is not passed on.
 pub(crate) struct Filtered {
@@ -28,6 +31,20 @@ pub(crate) const FILTERED: &[Filtered] = &[
     },
 ];
 
+/// Whether RenderDoc hides that an adapter has Vulkan 1.3.
+///
+/// Vulkan 1.3 demands buffer device addresses, which RenderDoc can replay only with `bufferDeviceAddressCaptureReplay`;
+/// where a driver lacks that, RenderDoc reports Vulkan 1.2. Seen with RenderDoc 1.24 on lavapipe (Mesa 25.0) and
+/// SwiftShader. The driver still answers for the features of 1.3, and RenderDoc passes on their commands when the
+/// extensions they come from are enabled ([`UNHIDE`]). We use no buffer device addresses, so nothing is missing from the
+/// capture. To test again: `renderdoccmd capture -w rhizo info --backend vulkan`.
+pub(crate) fn version_is_hidden(reported: u32, capture_tool_attached: bool) -> bool {
+    capture_tool_attached && (vk::API_VERSION_1_2..vk::API_VERSION_1_3).contains(&reported)
+}
+
+/// Extensions whose commands and features the backend uses under their names in Vulkan 1.3.
+pub(crate) const UNHIDE: [&CStr; 2] = [ash::khr::dynamic_rendering::NAME, ash::khr::synchronization2::NAME];
+
 /// Whether a message is filtered.
 pub(crate) fn is_filtered(id: &str, text: &str) -> bool {
     FILTERED.iter().any(|f| f.id == id && text.contains(f.text))
@@ -36,6 +53,13 @@ pub(crate) fn is_filtered(id: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_capture_tool_can_hide_a_version() {
+        let (old, hidden, new) = (vk::API_VERSION_1_1, vk::API_VERSION_1_2 | 7, vk::API_VERSION_1_3);
+        assert!(version_is_hidden(hidden, true) && !version_is_hidden(hidden, false));
+        assert!(!version_is_hidden(old, true) && !version_is_hidden(new, true));
+    }
 
     #[test]
     fn every_filter_has_a_reason() {

@@ -27,15 +27,8 @@ const API_CRATES: [&str; 12] = [
 
 /// Crates whose root must say `#![forbid(unsafe_code)]`. `rhizo-shader` is not among them: it alone vouches for the
 /// artifacts that naga validated, which is one `unsafe` call.
-const FORBID_UNSAFE: [&str; 7] = [
-    "rhizo-frame",
-    "rhizo-graph",
-    "rhizo-scene",
-    "rhizo-shader-macros",
-    "rhizo-testkit",
-    "rhizo-tool",
-    "xtask",
-];
+const FORBID_UNSAFE: [&str; 7] =
+    ["rhizo-frame", "rhizo-graph", "rhizo-scene", "rhizo-shader-macros", "rhizo-testkit", "rhizo-tool", "xtask"];
 
 /// What the rules look at in one workspace package.
 #[derive(Clone, Debug, Default)]

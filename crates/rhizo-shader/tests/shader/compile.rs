@@ -3,10 +3,9 @@
 use super::common::{LIT, PARTICLES, glslang, spirv_val};
 use rhizo_rhi::Format;
 use rhizo_rhi::{
-    BindingKind, SampleType, ScalarClass, ShaderArtifact, ShaderPayload, ShaderStage, ShaderStages, ShaderTarget,
-    ViewDimension,
+    BindingKind, SampleType, ScalarClass, ShaderArtifact, ShaderPayload, ShaderStage, ShaderTarget, ViewDimension,
 };
-use rhizo_shader::{Code, Entry, LayoutErrorKind, Module, ShaderFeatures, Source, SpirvModule, compile, derive_layout};
+use rhizo_shader::{Code, Entry, Module, ShaderFeatures, Source, SpirvModule, compile};
 
 const SPIRV: ShaderTarget = ShaderTarget::Spirv { version: (1, 6) };
 const ES: ShaderTarget = ShaderTarget::GlslEs { version: 310 };
@@ -297,37 +296,4 @@ fn several_entry_points_share_one_module() {
             scope.spawn(move || module.compile(name, SPIRV).expect("from any thread"));
         }
     });
-}
-
-#[test]
-fn layouts_are_derived_and_disagreements_named() {
-    let module = module(LIT);
-    let (vs, fs) = (module.compile("vs", SPIRV).expect("vs"), module.compile("fs", SPIRV).expect("fs"));
-    let layout = derive_layout(&[&vs, &fs]).expect("they agree");
-    assert_eq!(layout.groups.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 2, 0]);
-    assert_eq!(layout.groups[1][0].stages, ShaderStages::VERTEX);
-    assert_eq!((layout.push_constant_size, layout.push_constant_stages), (96, ShaderStages::RASTER));
-
-    let other = |declaration: &str, body: &str| {
-        let text = format!("{declaration} @fragment fn fs() -> @location(0) vec4<f32> {{ return {body}; }}");
-        Module::parse(&Source::wgsl("other.wgsl", &text)).expect("valid").compile("fs", SPIRV).expect("compiles")
-    };
-    let shared = other("@group(1) @binding(0) var<uniform> big: array<vec4<f32>, 20>;", "big[1]");
-    let layout = derive_layout(&[&vs, &shared]).expect("same kind");
-    assert_eq!((layout.groups[1][0].min_size, layout.groups[1][0].stages), (320, ShaderStages::RASTER));
-    assert_eq!(layout.groups[1][0].name, "camera");
-
-    let clash = other("@group(1) @binding(0) var<storage, read> cam: vec4<f32>;", "cam");
-    let error = derive_layout(&[&vs, &clash]).expect_err("kinds differ");
-    assert!(matches!(*error.kind, LayoutErrorKind::KindMismatch { .. }));
-    let text = error.to_string();
-    for part in ["'other.wgsl'", "'fs'", "'cam'", "group 1, slot 0", "'test.wgsl'", "'vs'"] {
-        assert!(text.contains(part), "{part} in {text}");
-    }
-
-    let far = other("@group(4) @binding(0) var<uniform> far: vec4<f32>;", "far");
-    assert_eq!(*derive_layout(&[&far]).expect_err("too far").kind, LayoutErrorKind::GroupOutOfRange);
-    assert!(matches!(*derive_layout(&[&fs, &far]).expect_err("twice").kind, LayoutErrorKind::StageTwice { .. }));
-    let compute = self::module(PARTICLES).compile("clear", SPIRV).expect("compute");
-    assert_eq!(*derive_layout(&[&vs, &compute]).expect_err("mixed").kind, LayoutErrorKind::ComputeWithOthers);
 }

@@ -35,7 +35,7 @@ pub(crate) fn report(
     format: &dyn Fn(Format) -> FormatSupport,
 ) -> Capabilities {
     let query = Query::new(entry, instance, physical);
-    if query.properties.api_version < vk::API_VERSION_1_3 {
+    if !query.has_13 {
         // The backend cannot open it, and most of the queries below would not be legal.
         return Capabilities::default();
     }

@@ -1,5 +1,7 @@
 //! What a physical device and the loader answer, asked once.
 
+use crate::device::capture;
+use crate::quirks;
 use ash::vk;
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
@@ -10,6 +12,8 @@ pub(super) struct Query<'a> {
     pub(super) instance: &'a ash::Instance,
     pub(super) physical: vk::PhysicalDevice,
     pub(super) properties: vk::PhysicalDeviceProperties,
+    /// Whether it has Vulkan 1.3, whatever a capture tool makes of its version.
+    pub(super) has_13: bool,
     pub(super) p11: vk::PhysicalDeviceVulkan11Properties<'static>,
     pub(super) p12: vk::PhysicalDeviceVulkan12Properties<'static>,
     pub(super) p13: vk::PhysicalDeviceVulkan13Properties<'static>,
@@ -41,6 +45,8 @@ impl<'a> Query<'a> {
             entry,
             instance,
             physical,
+            has_13: properties.api_version >= vk::API_VERSION_1_3
+                || quirks::version_is_hidden(properties.api_version, capture::attached().is_some()),
             properties,
             p11: Default::default(),
             p12: Default::default(),
@@ -54,7 +60,7 @@ impl<'a> Query<'a> {
             device_extensions: names(&device),
             instance_extensions: names(&loader),
         };
-        if properties.api_version >= vk::API_VERSION_1_3 {
+        if query.has_13 {
             query.p11 = query.raw_properties();
             query.p12 = query.raw_properties();
             query.p13 = query.raw_properties();

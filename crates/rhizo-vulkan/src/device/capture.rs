@@ -20,8 +20,9 @@ struct Api {
 
 type GetApi = unsafe extern "C" fn(version: i32, api: *mut *const Api) -> i32;
 
+/// RenderDoc's library, if it is in the process.
 #[cfg(unix)]
-fn attached() -> Option<libloading::Library> {
+pub(crate) fn attached() -> Option<libloading::Library> {
     use libloading::os::unix::{Library, RTLD_NOW};
     /// `RTLD_NOLOAD`: give the library only if it is loaded already. Linux and Android 0x4, Apple 0x10, BSDs 0x2000.
     const RTLD_NOLOAD: i32 = if cfg!(target_vendor = "apple") {
@@ -36,12 +37,12 @@ fn attached() -> Option<libloading::Library> {
 }
 
 #[cfg(windows)]
-fn attached() -> Option<libloading::Library> {
+pub(crate) fn attached() -> Option<libloading::Library> {
     libloading::os::windows::Library::open_already_loaded("renderdoc.dll").ok().map(Into::into)
 }
 
 #[cfg(not(any(unix, windows)))]
-fn attached() -> Option<libloading::Library> {
+pub(crate) fn attached() -> Option<libloading::Library> {
     None
 }
 

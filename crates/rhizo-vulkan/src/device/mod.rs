@@ -1,9 +1,10 @@
 //! Devices: what lives as long as the `VkDevice`, and the contract's creation calls handed on to their files.
 
-mod capture;
+pub(crate) mod capture;
 mod features;
 mod open;
 mod plan;
+pub(crate) mod shaders;
 
 pub(crate) use open::open;
 

@@ -8,6 +8,7 @@ use crate::instance::InstanceShared;
 use crate::memory::{Memory, check};
 use crate::query::Clocks;
 use crate::queue::{Gates, NativeQueue, Queue, QueueState};
+use crate::quirks;
 use ash::vk;
 use rhizo_rhi::backend::{OpenedDevice, QueueBackend};
 use rhizo_rhi::{DeviceLimits, Error, ErrorKind, Format, MAX_TABLES, QueueInfo, QueueRequest, Result};
@@ -55,7 +56,9 @@ fn wanted_extensions(adapter: &Adapter) -> Vec<&'static CStr> {
     let khr = ash::khr::calibrated_timestamps::NAME;
     let clocks = if adapter.has(khr) { khr } else { ash::ext::calibrated_timestamps::NAME };
     // Devices that lack parts of Vulkan list portability_subset, and then it must be enabled.
-    [clocks, ash::khr::portability_subset::NAME].into_iter().filter(|name| adapter.has(name)).collect()
+    let hidden = adapter.version_hidden.then_some(quirks::UNHIDE).into_iter().flatten();
+    let wanted = [clocks, ash::khr::portability_subset::NAME].into_iter().chain(hidden);
+    wanted.filter(|name| adapter.has(name)).collect()
 }
 
 fn create_native(

@@ -139,8 +139,7 @@ fn a_missing_queue_kind_is_an_error_of_the_request() {
     });
 }
 
-/// Without an attached tool the reason is given. Under RenderDoc a pass inside a group is captured, provided that its
-/// layer leaves the device at Vulkan 1.3: RenderDoc 1.24 reports lavapipe and SwiftShader as 1.2, and opening fails.
+/// Without an attached tool the reason is given. Under RenderDoc a pass inside a group is captured.
 #[test]
 fn captures_need_an_attached_tool() {
     let gpu = Gpu::open(rhizo_testkit::drivers::TestDriver::Lavapipe, QueueRequest::ONE);

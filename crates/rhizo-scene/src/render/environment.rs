@@ -339,7 +339,7 @@ impl<'a> Work<'a> {
     /// The levels between the mirror and the roughest one.
     fn prefilter(&mut self, recorder: &mut Recorder<'_>) -> Result<(), RenderError> {
         let (base, prefiltered) = (self.base.clone(), self.prefiltered.clone());
-        let source = base.read_view(&ViewDesc::default())?;
+        let source = base.read_view(&ViewDesc { dimension: Some(ViewDimension::D2Array), ..ViewDesc::default() })?;
         let last = prefiltered.mips() - 1;
         let mut pass = recorder.compute_pass(&ComputePassDesc { label: "prefilter", timestamps: None });
         for level in 1..last {

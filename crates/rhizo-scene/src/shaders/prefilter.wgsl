@@ -9,7 +9,10 @@ struct PrefilterParams {
     source_size: f32,
 }
 
-@group(1) @binding(0) var source_cube: texture_cube<f32>;
+// Faces one by one, not a cube: SwiftShader keeps a frame of neighbouring texels around each face of a cube and brings it
+// up to date before draws but not before dispatches, which then read whatever the memory held. The lobes are wider than
+// what filtering across edges would change. To test again: bind a cube here and run the reference pictures on SwiftShader.
+@group(1) @binding(0) var source_faces: texture_2d_array<f32>;
 @group(1) @binding(1) var source_sampler: sampler;
 @group(1) @binding(2) var prefiltered_out: texture_storage_2d_array<rgba16float, write>;
 var<immediate> prefilter_params: PrefilterParams;
@@ -36,7 +39,8 @@ fn prefilter(@builtin(global_invocation_id) id: vec3u) {
             let sample_angle = 1.0 / (f32(count) * density);
             // One level more than the footprint: neighbouring samples overlap and bright texels leave no dots.
             let level = max(0.5 * log2(sample_angle / texel_angle) + 1.0, 0.0);
-            sum += textureSampleLevel(source_cube, source_sampler, axes * l, level).rgb * l.z;
+            let point = face_point(axes * l);
+            sum += textureSampleLevel(source_faces, source_sampler, point.at, point.face, level).rgb * l.z;
             weights += l.z;
         }
     }

@@ -158,16 +158,19 @@ impl Frames {
         (self.number % self.slots.len() as u64) as usize
     }
 
+    /// Whether [`Frames::begin`] would give a frame now. Ask this first where the other branch needs the frames too.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        let slot = &self.slots[self.slot_index()];
+        slot.submission.is_none_or(|submission| self.queue.is_complete(submission))
+    }
+
     /// Begins a frame if the slot it would use is no longer in flight.
     ///
     /// # Errors
     /// `DEVICE_LOST`.
     pub fn begin(&mut self) -> Result<Begin<'_>> {
-        let slot = &self.slots[self.slot_index()];
-        if slot.submission.is_some_and(|s| !self.queue.is_complete(s)) {
-            return Ok(Begin::Later);
-        }
-        Ok(Begin::Ready(self.start()))
+        Ok(if self.is_ready() { Begin::Ready(self.start()) } else { Begin::Later })
     }
 
     /// Begins a frame, waiting for its slot.

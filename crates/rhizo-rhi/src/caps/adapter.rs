@@ -54,6 +54,7 @@ impl AdapterIdentity {
 #[must_use]
 pub fn vendor_name(id: u32) -> std::borrow::Cow<'static, str> {
     let name = match id {
+        0 => "unknown vendor",
         0x1002 => "AMD",
         0x10de => "NVIDIA",
         0x8086 => "Intel",

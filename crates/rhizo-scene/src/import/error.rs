@@ -16,6 +16,10 @@ pub struct ImportError {
 
 impl fmt::Display for ImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A file that cannot be read at all is named by the reason already.
+        if matches!(&*self.reason, Reason::Io { name, .. } if self.file.as_os_str() == name.as_str()) {
+            return write!(f, "{}", self.reason);
+        }
         write!(f, "{}", self.file.display())?;
         if !self.json_path.is_empty() {
             write!(f, " at {}", self.json_path)?;

@@ -5,6 +5,19 @@ use rhizo_shader::Source;
 use rhizo_testkit::drivers::{self, TestDriver};
 use std::sync::Once;
 
+/// Names a part of an adapter's name: tests that take their drivers from [`drivers_under_test`] then run on that adapter
+/// alone, whichever driver it belongs to, and without the validation layer where there is none.
+const TEST_ADAPTER: &str = "RHIZO_TEST_ADAPTER";
+
+fn chosen_adapter() -> Option<String> {
+    std::env::var(TEST_ADAPTER).ok().filter(|part| !part.is_empty())
+}
+
+/// Both software drivers, or the one adapter that the environment names.
+pub(crate) fn drivers_under_test() -> Vec<TestDriver> {
+    chosen_adapter().map_or_else(|| TestDriver::SOFTWARE.to_vec(), |part| vec![TestDriver::Hardware(part)])
+}
+
 /// A driver under test, opened with validation.
 pub(crate) struct Gpu {
     pub(crate) instance: Instance,
@@ -13,11 +26,11 @@ pub(crate) struct Gpu {
     pub(crate) driver: TestDriver,
 }
 
-/// Points the Vulkan loader at the drivers under test, unless the environment already does.
+/// Points the Vulkan loader at the drivers under test, unless the environment already does or names an adapter.
 fn point_loader() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        if std::env::var_os("VK_DRIVER_FILES").is_some() {
+        if std::env::var_os("VK_DRIVER_FILES").is_some() || chosen_adapter().is_some() {
             return;
         }
         let list = drivers::driver_files(&drivers::installed_drivers()).expect("no driver: run `cargo xtask setup`");
@@ -32,16 +45,34 @@ fn point_loader() {
 /// An instance of its own for one test: the messages are the test's.
 pub(crate) fn instance() -> Instance {
     point_loader();
-    let desc = InstanceDesc { native_validation: NativeValidation::Required, ..InstanceDesc::new(Backend::Vulkan) };
-    rhizo_vulkan::instance(&desc).unwrap()
+    let with = |native_validation| {
+        rhizo_vulkan::instance(&InstanceDesc { native_validation, ..InstanceDesc::new(Backend::Vulkan) })
+    };
+    let required = with(NativeValidation::Required);
+    if chosen_adapter().is_none() {
+        return required.unwrap();
+    }
+    // A machine with the hardware need not have the layer: it is used where it is, and which of both is printed.
+    let (instance, layer) = match required {
+        Ok(instance) => (instance, "present, its messages fail the test".to_owned()),
+        Err(error) => (with(NativeValidation::IfPresent).unwrap(), format!("absent ({error})")),
+    };
+    eprintln!("validation layer: {layer}");
+    instance
 }
 
 impl Gpu {
     pub(crate) fn open(driver: TestDriver, queues: QueueRequest) -> Self {
         let instance = instance();
-        let part = driver.adapter_name_contains().unwrap();
-        let adapter = instance.adapters().iter().position(|a| a.name.contains(part));
-        let adapter = adapter.unwrap_or_else(|| panic!("no adapter of {driver}: run `cargo xtask setup`"));
+        let part = match &driver {
+            TestDriver::Hardware(part) => part.as_str(),
+            software => software.adapter_name_contains().unwrap(),
+        };
+        let adapters = instance.adapters();
+        let adapter = adapters.iter().position(|a| a.name.contains(part)).unwrap_or_else(|| {
+            let names: Vec<_> = adapters.iter().map(|a| a.name.as_str()).collect();
+            panic!("no adapter of {driver} among {names:?}: run `cargo xtask setup`, or mend {TEST_ADAPTER}")
+        });
         let device = instance.open(adapter, &DeviceDesc { label: "test", queues: Some(queues) }).unwrap();
         let queue = device.queue(QueueKind::Graphics, 0).unwrap();
         Self { instance, device, queue, driver }
@@ -107,7 +138,7 @@ impl Gpu {
 
 /// Runs a test on every driver.
 pub(crate) fn on_each(test: impl Fn(&Gpu)) {
-    for driver in TestDriver::SOFTWARE {
+    for driver in drivers_under_test() {
         let gpu = Gpu::open(driver, QueueRequest::ONE);
         test(&gpu);
         gpu.finish();

@@ -1,4 +1,5 @@
 //! The frame transaction on the null device: its queues are logical clocks, so "in flight" lasts as long as a test wants.
+#![allow(clippy::unwrap_used, reason = "a test's fixture may panic like the test itself")]
 
 use rhizo_frame::{Begin, Frame, FrameConfig, FrameError, Frames, TicketState};
 use rhizo_rhi::null::{self, NullConfig, NullControl, Op, Policy, Step};

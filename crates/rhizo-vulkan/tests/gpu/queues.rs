@@ -485,10 +485,15 @@ fn what_two_queues_use_lives_until_both_have_completed() {
 }
 
 /// A thread for each queue records, submits and drops what is in use; native queues that are shared are locked.
+///
+/// Without the validation layer: with it (1.3.239) about one run in 300 ended in a corrupted heap or a fault inside the
+/// layer, without it none of 970. Re-test with a newer layer by opening the device with [`Gpu::open`].
 #[test]
 fn every_queue_is_fed_by_a_thread_of_its_own() {
     const ROUNDS: u32 = 50;
-    on_each_with_queues(|gpu, queues| {
+    for driver in drivers_under_test() {
+        let gpu = &Gpu::open_unvalidated(driver, REQUEST);
+        let queues = &granted(&gpu.device);
         std::thread::scope(|scope| {
             for queue in queues {
                 scope.spawn(move || {
@@ -513,5 +518,6 @@ fn every_queue_is_fed_by_a_thread_of_its_own() {
         for queue in queues {
             assert_eq!(queue.completed(), u64::from(ROUNDS), "{queue:?}");
         }
-    });
+        assert!(gpu.device.take_errors().is_empty());
+    }
 }

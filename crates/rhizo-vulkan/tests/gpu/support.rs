@@ -63,7 +63,17 @@ pub(crate) fn instance() -> Instance {
 
 impl Gpu {
     pub(crate) fn open(driver: TestDriver, queues: QueueRequest) -> Self {
-        let instance = instance();
+        Self::open_on(instance(), driver, queues)
+    }
+
+    /// Without the validation layer, for the test that says why.
+    pub(crate) fn open_unvalidated(driver: TestDriver, queues: QueueRequest) -> Self {
+        point_loader();
+        let instance = rhizo_vulkan::instance(&InstanceDesc::new(Backend::Vulkan)).unwrap();
+        Self::open_on(instance, driver, queues)
+    }
+
+    fn open_on(instance: Instance, driver: TestDriver, queues: QueueRequest) -> Self {
         let part = match &driver {
             TestDriver::Hardware(part) => part.as_str(),
             software => software.adapter_name_contains().unwrap(),

@@ -461,3 +461,42 @@ fn aspects_may_have_different_layouts() {
         assert!(read(&back).iter().all(|s| *s == 42));
     });
 }
+
+/// How many of the 64 pixels a red quad at this depth covers.
+fn covered(gpu: &Gpu, state: RenderState<'_>, z: f32) -> usize {
+    let formats = [Some(Format::Rgba8Unorm)];
+    let pipeline = pipeline(gpu, state, AttachmentFormats { colors: &formats, ..AttachmentFormats::default() });
+    let quads = quads(gpu, &[[-0.75, -0.75, 0.75, 0.75, z]], &[RED]);
+    let target = gpu.target(Format::Rgba8Unorm, (8, 8), 1, TextureUsage::empty());
+    let view = target.color_target_view(TextureRange::WHOLE).unwrap();
+    let back = gpu.readback(256);
+    gpu.run(|r| {
+        r.barriers(&textures(&[discard_into(&target, COLOR_WRITE, Layout::RenderTarget)]));
+        let colors = [clear(&view, [0.0; 4])];
+        let mut pass = r.raster_pass(&RasterPassDesc { label: "covered", colors: &colors, ..Default::default() });
+        quads.draw(&mut pass, &pipeline, 0, 0);
+        drop(pass);
+        read_target(r, &target, &back);
+    });
+    read(&back).chunks_exact(4).filter(|pixel| *pixel == RED).count()
+}
+
+#[test]
+fn wireframe_draws_edges_and_solid_draws_areas() {
+    on_each(|gpu| {
+        let solid = covered(gpu, RenderState::default(), 0.5);
+        let edges = covered(gpu, RenderState { fill: FillMode::Wireframe, ..RenderState::default() }, 0.5);
+        assert_eq!(solid, 36, "6 x 6 pixels");
+        assert!(edges > 0 && edges < solid, "{edges} of {solid}");
+    });
+}
+
+#[test]
+fn depth_clamp_keeps_what_clipping_drops() {
+    on_each(|gpu| {
+        let clamp = RenderState { depth_clamp: true, ..RenderState::default() };
+        assert_eq!(covered(gpu, RenderState::default(), 1.5), 0, "beyond the far plane");
+        assert_eq!(covered(gpu, clamp, 1.5), 36);
+        assert_eq!(covered(gpu, clamp, -0.5), 36);
+    });
+}

@@ -492,6 +492,11 @@ fn what_two_queues_use_lives_until_both_have_completed() {
 fn every_queue_is_fed_by_a_thread_of_its_own() {
     const ROUNDS: u32 = 50;
     for driver in drivers_under_test() {
+        report_partial_skip(
+            "every_queue_is_fed_by_a_thread_of_its_own",
+            &format!("{driver}: native validation"),
+            "layer 1.3.239 may crash under threads that feed several queues",
+        );
         let gpu = &Gpu::open_unvalidated(driver, REQUEST);
         let queues = &granted(&gpu.device);
         std::thread::scope(|scope| {
